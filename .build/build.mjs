@@ -1,0 +1,62 @@
+// Builds everything once: type-checked modules for the tests under dist/compiled, and the bundles that run
+// under dist: turnd.cjs (the command), worker.cjs (the worker process). Bundles are what starts fast.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+
+const flags = new Set(process.argv.slice(2));
+if (flags.has('--clean')) rmSync('dist', { recursive: true, force: true });
+mkdirSync('dist', { recursive: true });
+
+/** Modules that stay outside the bundles: native code, and what only some turns need. */
+const EXTERNAL = ['better-sqlite3'];
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  external: EXTERNAL,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  define: { 'import.meta.url': '__moduleUrl' },
+  banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+};
+
+async function bundles() {
+  await build({
+    ...shared,
+    entryPoints: { turnd: 'supervisor/main.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+    banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
+  });
+  await build({
+    ...shared,
+    entryPoints: { worker: 'worker/main.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  });
+  chmodSync('dist/turnd.cjs', 0o755);
+}
+
+function compile() {
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { stdio: 'inherit' });
+}
+
+function copyAssets() {
+  if (existsSync('supervisor/store/migrations'))
+    cpSync('supervisor/store/migrations', 'dist/migrations', { recursive: true });
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  writeFileSync('dist/version.json', JSON.stringify({ version }));
+}
+
+copyAssets();
+if (!flags.has('--compile-only')) await bundles();
+if (!flags.has('--bundles-only')) compile();

@@ -1,0 +1,37 @@
+// Identifiers: opaque strings with a prefix that says what they name. The only module that draws randomness.
+import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+
+/** 26 characters, Crockford base 32: 48 bits of time, 80 bits of randomness; sorts by time of creation. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+function encode(value: bigint, length: number): string {
+  let text = '';
+  let rest = value;
+  for (let index = 0; index < length; index += 1) {
+    text = ALPHABET[Number(rest & 31n)] + text;
+    rest >>= 5n;
+  }
+  return text;
+}
+
+export type IdKind = 'turn' | 'event' | 'item' | 'call' | 'artifact' | 'worker' | 'instance' | 'incident';
+
+/** A fresh id such as `turn_01j9…`. `now_ms` is wall time; it only makes ids sort by age. */
+export function newId(kind: IdKind, nowMs: number): string {
+  const random = BigInt(`0x${randomBytes(10).toString('hex')}`);
+  return `${kind}_${encode(BigInt(Math.trunc(nowMs)), 10)}${encode(random, 16)}`;
+}
+
+/** A random fraction in [0, 1) for back-off jitter. */
+export function jitter(): number {
+  return randomBytes(4).readUInt32BE() / 2 ** 32;
+}
+
+/** What a person or client may use as an id or name of ours: printable, no spaces, at most 200 characters. */
+export const idSchema = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/, 'Expected an id: letters, digits, . _ : @ -'),
+);
+
+export const ROOT_THREAD = 'root';

@@ -1,0 +1,37 @@
+// What a running turn tells as it goes. `assistant`, `usage` and `note` are journaled in this order; the rest is live only.
+import * as v from 'valibot';
+import { toolCall } from '../transcript/message.js';
+import { usage } from '../transcript/usage.js';
+
+export const progressEvent = v.variant('event', [
+  /** A round begins: the request to the model goes out. */
+  v.object({ event: v.literal('round'), round: v.number() }),
+  /** More of the item being written. `item_id` is that of the later `assistant` event, or the call id for tool output. */
+  v.object({
+    event: v.literal('delta'),
+    item_id: v.string(),
+    stream: v.picklist(['text', 'reasoning', 'tool_output']),
+    text: v.string(),
+  }),
+  v.object({
+    event: v.literal('assistant'),
+    item_id: v.string(),
+    round: v.number(),
+    text: v.string(),
+    calls: v.array(toolCall),
+    stop: v.string(),
+    model: v.string(),
+  }),
+  v.object({ event: v.literal('usage'), call_index: v.number(), model: v.string(), usage }),
+  /** A call that is answered without asking the supervisor (broken arguments, unknown tool, cut answer). Journaled. */
+  v.object({ event: v.literal('invalid_call'), call_id: v.string(), tool: v.string(), message: v.string() }),
+  v.object({ event: v.literal('note'), text: v.string() }),
+  v.object({
+    event: v.literal('retry_scheduled'),
+    attempt: v.number(),
+    delay_ms: v.number(),
+    reason: v.string(),
+  }),
+  v.object({ event: v.literal('option_dropped'), option: v.string() }),
+]);
+export type ProgressEvent = v.InferOutput<typeof progressEvent>;

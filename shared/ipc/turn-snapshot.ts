@@ -1,0 +1,107 @@
+// The frozen input of a worker. Built once by the supervisor, never changed; credentials ride beside it, never in it.
+import * as v from 'valibot';
+import { jsonObject } from '../json.js';
+import { plannedTool } from '../tools/tool-plan.js';
+import { message } from '../transcript/message.js';
+
+const positiveMs = v.pipe(v.number(), v.minValue(0));
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const DIALECTS = ['openai', 'anthropic', 'builtin'] as const;
+export type Dialect = (typeof DIALECTS)[number];
+
+/** How to reach the model of this turn. */
+export const modelSettings = v.object({
+  dialect: v.picklist(DIALECTS),
+  /** Model name as the provider knows it. */
+  model: v.string(),
+  /** Full request URL (`…/v1/chat/completions`, `…/v1/messages`); empty for the built-in model. */
+  url: v.string(),
+  /** Extra request headers that are not secret. */
+  headers: v.record(v.string(), v.string()),
+  /** Output cap of one call; 0 leaves it to the provider (8192 where the provider demands one). */
+  max_output_tokens: count,
+  /** Sent as `temperature`; null sends none (current models of some providers refuse one). */
+  temperature: v.nullable(v.number()),
+  /** Request options this model refused before (`option_dropped`), never sent to it again by this supervisor. */
+  omit: v.array(v.string()),
+  connect_ms: positiveMs,
+  first_byte_ms: positiveMs,
+  /** Longest silence between meaningful events of a stream. */
+  idle_ms: positiveMs,
+  call_ms: positiveMs,
+  /** Tries after the first one, for what a retry can help. */
+  retries: count,
+  /** Longest `Retry-After` that is obeyed; a longer one fails the call and says when to come back. */
+  retry_after_max_ms: positiveMs,
+});
+export type ModelSettings = v.InferOutput<typeof modelSettings>;
+
+export const turnLimits = v.object({
+  rounds: count,
+  /** Input plus output tokens of the whole turn. */
+  tokens: count,
+  /** What is left of the deadline when the snapshot is sent. Bounds the call in flight too. */
+  deadline_ms: positiveMs,
+  loop_repeats: count,
+  /** Bytes of one tool result that the model sees; the rest goes to an artifact. */
+  tool_output_bytes: count,
+  /** Hard cap of what one command may write to its spill file. */
+  spill_bytes: count,
+  /** Largest single write or fetch. */
+  file_bytes: count,
+  exec_timeout_ms: positiveMs,
+  exec_timeout_max_ms: positiveMs,
+  exec_yield_ms: positiveMs,
+  parallel_calls: count,
+  fetch_bytes: count,
+  fetch_ms: positiveMs,
+});
+export type TurnLimits = v.InferOutput<typeof turnLimits>;
+
+/** What is enforced for this turn, and by what. Shown to people; judged in the supervisor. */
+export const securitySnapshot = v.object({
+  mode: v.picklist(['full_access', 'auto_accept_edits', 'supervised']),
+  source: v.picklist(['default', 'config', 'flag']),
+  /** Containment layers that hold on this machine, strongest first. */
+  containment: v.array(v.string()),
+  /** Hosts or CIDR ranges of private addresses that web tools may reach. */
+  web_allow_private: v.array(v.string()),
+});
+export type SecuritySnapshot = v.InferOutput<typeof securitySnapshot>;
+
+export const turnSnapshot = v.object({
+  turn_id: v.string(),
+  thread_id: v.string(),
+  instance: v.string(),
+  /** Prefix of idempotency keys: `<instance>/<thread>#<turn>`; a call appends `.<index>`. */
+  idempotency_prefix: v.string(),
+  system_prompt: v.string(),
+  messages: v.array(message),
+  tools: v.array(plannedTool),
+  model: modelSettings,
+  limits: turnLimits,
+  security: securitySnapshot,
+  /** Absolute, resolved root of the workspace; relative paths of tools start here. */
+  workspace_root: v.string(),
+  /** Private directory of this turn for spilled output; exists, mode 0700. */
+  spool_dir: v.string(),
+  /** Value of the TURND_TURN marker in the environment of everything this turn starts. */
+  process_marker: v.string(),
+  /** Ask the supervisor before each model call. */
+  budget_admission: v.boolean(),
+  /** JSON Schema that the final answer must match; absent for prose. */
+  output_schema: v.optional(jsonObject),
+});
+export type TurnSnapshot = v.InferOutput<typeof turnSnapshot>;
+
+/** Secrets of this turn. Never stored, never logged, never hashed, never in argv or environment. */
+export const turnCredentials = v.object({
+  token: v.optional(v.string()),
+  headers: v.record(v.string(), v.string()),
+  /** Extra certificate authorities, PEM. */
+  ca: v.optional(v.string()),
+  /** Values that must be masked in whatever leaves the worker. */
+  mask: v.array(v.string()),
+});
+export type TurnCredentials = v.InferOutput<typeof turnCredentials>;

@@ -1,0 +1,3 @@
+import type { ToolSpec } from './tool-spec.js';
+
+export const STATE_TOOLS: readonly ToolSpec[] = [];

@@ -1,0 +1,15 @@
+// What a call gives back, whoever ran it. Failures of tools are content for the model, never exceptions.
+import * as v from 'valibot';
+import { type JsonValue, jsonValue } from '../json.js';
+
+export const toolResult = v.object({
+  content: jsonValue,
+  is_error: v.boolean(),
+  /** A file the worker spilled the whole output to, below the turn's spool directory; the supervisor adopts it as an artifact. */
+  spill: v.optional(v.object({ path: v.string(), bytes: v.number(), mime: v.string() })),
+});
+export type ToolResult = v.InferOutput<typeof toolResult>;
+
+export function toolError(message: string, details: Record<string, JsonValue> = {}): ToolResult {
+  return { content: { error: message, ...details }, is_error: true };
+}

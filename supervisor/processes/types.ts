@@ -1,0 +1,52 @@
+// What the rest of the supervisor sees of worker processes: a handle, its frames, and one report of its end.
+import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
+import type { EndReason } from '../../shared/outcome.js';
+
+export interface WorkerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Set when the process could not be started, or broke the wire (bad frame, frame over the cap, other version). */
+  readonly fault: {
+    readonly code: 'worker_start_failed' | 'protocol_violation' | 'worker_stuck';
+    readonly message: string;
+  } | null;
+  /** Processes of the turn that outlived its group and were ended by the sweep. */
+  readonly swept: number;
+  /** Last lines of what the worker printed, for the log; masked. */
+  readonly prints: string;
+}
+
+/** One worker process. It leads its own session and process group; `pid` is its pgid. */
+export interface WorkerHandle {
+  readonly workerId: string;
+  readonly pid: number;
+  readonly pidStart: string;
+  /** True once `prepared` came. */
+  readonly prepared: boolean;
+  /** Queues a frame; false when the worker is gone. Over the queue's bound the worker is ended as `protocol`. */
+  send(frame: ToWorker): boolean;
+  /** Resolves when the queue is below its mark; for back-pressure of bulk senders. */
+  drained(): Promise<void>;
+  /** The one listener for frames, set when the turn is handed over. Pongs and hellos never reach it. */
+  onFrame(listener: (frame: ToSupervisor) => void): void;
+  /** Resolves once: the process is reaped, every frame it sent was delivered, the group is dead and the sweep is done. */
+  readonly ended: Promise<WorkerExit>;
+  /** Starts the ladder, or shortens it when it runs already (`now` goes straight to SIGKILL). Idempotent. */
+  end(reason: EndReason, options?: { readonly now?: boolean }): void;
+}
+
+export interface WorkerSpawnOptions {
+  /** Value of TURND_TURN in the worker's environment: finds what escaped everything else. */
+  readonly marker: string;
+}
+
+export interface WarmPool {
+  /** A ready spare if there is one, else a fresh spawn; resolves at its `ready`. Rejects never: a failed start is a handle whose `ended` carries the fault. */
+  take(): Promise<WorkerHandle>;
+  /** What spares should prepare for; idle spares are prepared again when it changes. */
+  target(model: ModelSettings | null, ca: string | undefined): void;
+  /** Ends all spares and spawns no more. */
+  close(): Promise<void>;
+}

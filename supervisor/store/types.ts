@@ -1,0 +1,199 @@
+// What the store offers to the rest of the supervisor. One table a file implements it; nobody else sees SQL.
+import type { JournalEvent } from '../../shared/journal.js';
+import type { JsonObject, JsonValue } from '../../shared/json.js';
+import type { CallState, CallTransition } from '../../shared/machines/call.js';
+import type { TurnState, TurnTransition } from '../../shared/machines/turn.js';
+import type { EndReason, TurnStatus } from '../../shared/outcome.js';
+import type { Usage } from '../../shared/transcript/usage.js';
+
+/** Every write is one of these; crash tests walk the list. */
+export const TRANSACTIONS = [
+  'accept_message',
+  'dispatch_turn',
+  'worker_ready',
+  'request_end',
+  'record_progress',
+  'record_intent',
+  'record_result',
+  'state_tool',
+  'settle_turn',
+  'recover',
+] as const;
+export type TransactionName = (typeof TRANSACTIONS)[number];
+
+export interface WorkspaceRow {
+  readonly workspace_id: string;
+  /** Absolute, resolved. Unique. */
+  readonly root: string;
+  readonly created_at_ms: number;
+}
+
+export interface ThreadRow {
+  readonly thread_id: string;
+  readonly workspace_id: string;
+  readonly owner: string;
+  readonly created_at_ms: number;
+}
+
+export interface InboxRow {
+  readonly event_id: string;
+  readonly turn_id: string;
+  readonly thread_id: string;
+  readonly principal: string;
+  readonly text: string;
+  readonly created_at_ms: number;
+}
+
+export interface TurnRow {
+  readonly turn_id: string;
+  readonly thread_id: string;
+  readonly state: TurnState;
+  readonly status: TurnStatus | null;
+  readonly reply: string;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  /** Durable cancel flag and the like: the first reason wins; the gate, the worker start and each call read it. */
+  readonly end_requested: EndReason | null;
+  readonly model: string;
+  readonly snapshot_hash: string | null;
+  readonly worker_id: string | null;
+  readonly pid: number | null;
+  /** Start time of the pid in clock ticks since boot (field 22 of /proc/PID/stat): with it a reused pid is not taken for ours. */
+  readonly pid_start: string | null;
+  readonly rounds: number;
+  readonly tool_calls: number;
+  readonly created_at_ms: number;
+  readonly started_at_ms: number | null;
+  readonly ended_at_ms: number | null;
+}
+
+export interface EventRow {
+  /** Position in the journal, unique and growing over the whole store. */
+  readonly seq: number;
+  readonly turn_id: string;
+  readonly thread_id: string;
+  readonly at_ms: number;
+  readonly event: JournalEvent;
+}
+
+export interface CallRow {
+  readonly call_id: string;
+  readonly turn_id: string;
+  readonly tool: string;
+  readonly index: number;
+  readonly state: CallState;
+  readonly arguments: JsonObject;
+  readonly created_at_ms: number;
+}
+
+export interface ArtifactRow {
+  readonly artifact_id: string;
+  readonly thread_id: string;
+  readonly turn_id: string | null;
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly created_at_ms: number;
+}
+
+export interface MemoryRow {
+  readonly key: string;
+  readonly value: JsonValue;
+  readonly updated_at_ms: number;
+  readonly expires_at_ms: number | null;
+}
+
+export interface Store {
+  /** The state directory: turnd.db, artifacts/, spool/. */
+  readonly dir: string;
+  /** The one way to change durable state: BEGIN IMMEDIATE … COMMIT around a synchronous body; throws if the body returns a promise. Nesting is an assertion. */
+  transact<T>(name: TransactionName, body: () => T): T;
+  /** Marks the end as clean, checkpoints, closes, releases the lock. */
+  close(): void;
+  /** Wall time of the last write of a predecessor that did not close; null after a clean end or on a fresh store. */
+  readonly unclean_since_ms: number | null;
+
+  readonly workspaces: {
+    ensure(root: string, nowMs: number): WorkspaceRow;
+    get(workspaceId: string): WorkspaceRow | undefined;
+  };
+  readonly threads: {
+    ensure(threadId: string, workspaceId: string, owner: string, nowMs: number): ThreadRow;
+    get(threadId: string): ThreadRow | undefined;
+    list(): ThreadRow[];
+  };
+  readonly inbox: {
+    insert(row: InboxRow): void;
+    /** Not done yet, oldest first. */
+    pending(): InboxRow[];
+    markDone(eventId: string): void;
+    ofTurn(turnId: string): InboxRow | undefined;
+  };
+  readonly turns: {
+    insert(row: Pick<TurnRow, 'turn_id' | 'thread_id' | 'created_at_ms'>): void;
+    get(turnId: string): TurnRow | undefined;
+    /** Newest last. */
+    ofThread(threadId: string): TurnRow[];
+    inStates(states: readonly TurnState[]): TurnRow[];
+    /** Steps the state machine (an impossible step is an assertion) and writes the fields. */
+    transition(
+      turnId: string,
+      event: TurnTransition,
+      fields?: Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>,
+    ): void;
+    /** Fields without a change of state. */
+    update(turnId: string, fields: Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>): void;
+  };
+  readonly events: {
+    append(turnId: string, threadId: string, event: JournalEvent, nowMs: number): number;
+    ofTurn(turnId: string, afterSeq?: number): EventRow[];
+    /** The whole thread in journal order; the transcript slice reads it. */
+    ofThread(threadId: string): EventRow[];
+  };
+  readonly calls: {
+    insert(row: Omit<CallRow, 'state'>): void;
+    get(callId: string): CallRow | undefined;
+    transition(callId: string, event: CallTransition): CallState;
+    /** Requested or running. */
+    openOf(turnId: string): CallRow[];
+  };
+  readonly usage: {
+    /** One row per model call; the same (turn, call_index) again replaces it. */
+    record(turnId: string, callIndex: number, model: string, usage: Usage, nowMs: number): void;
+    ofTurn(turnId: string): Usage;
+  };
+  readonly artifacts: {
+    /** Takes over an existing file (renamed into place, 0600) and records it. Call inside a transaction. */
+    adopt(file: string, row: Omit<ArtifactRow, 'bytes' | 'sha256'>): ArtifactRow;
+    create(content: Uint8Array, row: Omit<ArtifactRow, 'bytes' | 'sha256'>): ArtifactRow;
+    get(artifactId: string): ArtifactRow | undefined;
+    /** Bytes from `offset`, at most `length`. */
+    read(artifactId: string, offset: number, length: number): Uint8Array;
+    list(threadId: string, prefix: string, limit: number): ArtifactRow[];
+  };
+  readonly memory: {
+    get(key: string, nowMs: number): MemoryRow | undefined;
+    set(row: MemoryRow): void;
+    list(prefix: string, limit: number, nowMs: number): { keys: string[]; truncated: boolean };
+    delete(key: string): boolean;
+  };
+  readonly plans: {
+    get(threadId: string): JsonObject | undefined;
+    set(threadId: string, plan: JsonObject, nowMs: number): void;
+    clear(threadId: string): boolean;
+  };
+}
+
+/** How opening can end without a store; each has its own text and exit code. */
+export type OpenFailure =
+  | { readonly kind: 'in_use'; readonly message: string }
+  | { readonly kind: 'newer'; readonly message: string }
+  | { readonly kind: 'damaged'; readonly message: string }
+  | { readonly kind: 'unusable'; readonly message: string };
+
+export interface OpenOptions {
+  readonly dir: string;
+  readonly on_damage: 'stop' | 'salvage';
+  readonly nowMs: number;
+}
