@@ -1,5 +1,6 @@
 // Frames from the supervisor to a worker. A worker answers `hello` with `hello`, serves one `turn`, and ends.
 import * as v from 'valibot';
+import { jsonObject } from '../json.js';
 import { endReason } from '../outcome.js';
 import { toolResult } from '../tools/tool-result.js';
 import { modelSettings, turnCredentials, turnSnapshot } from './turn-snapshot.js';
@@ -10,8 +11,8 @@ export const toWorker = v.variant('type', [
   v.object({ type: v.literal('prepare'), model: modelSettings, ca: v.optional(v.string()) }),
   /** The one turn of this worker. */
   v.object({ type: v.literal('turn'), snapshot: turnSnapshot, credentials: turnCredentials }),
-  /** The verdict on a `tool_request`. `granted`: run it and send `tool_result`. `answered`: this is the result, already committed. */
-  v.object({ type: v.literal('tool_granted'), id: v.number() }),
+  /** The verdict on a `tool_request`. `granted`: run exactly these arguments (validated, defaults filled in) and send `tool_result`. `answered`: this is the result, already committed. */
+  v.object({ type: v.literal('tool_granted'), id: v.number(), arguments: jsonObject }),
   v.object({ type: v.literal('tool_answered'), id: v.number(), result: toolResult }),
   /** A `tool_result` is committed; only now the model may see it. `artifact_id` names the adopted spill. */
   v.object({ type: v.literal('tool_committed'), id: v.number(), artifact_id: v.optional(v.string()) }),
