@@ -1,4 +1,5 @@
 // What the rest of the supervisor sees of worker processes: a handle, its frames, and one report of its end.
+import type { Clock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
@@ -23,6 +24,8 @@ export interface WorkerHandle {
   readonly workerId: string;
   readonly pid: number;
   readonly pidStart: string;
+  /** Value of TURND_TURN in the environment of this worker and of all that it starts: its worker id. */
+  readonly marker: string;
   /** True once `prepared` came. */
   readonly prepared: boolean;
   /** Queues a frame; false when the worker is gone. Over the queue's bound the worker is ended as `protocol`. */
@@ -37,12 +40,21 @@ export interface WorkerHandle {
   end(reason: EndReason, options?: { readonly now?: boolean }): void;
 }
 
-export interface WorkerSpawnOptions {
-  /** Value of TURND_TURN in the worker's environment: finds what escaped everything else. */
-  readonly marker: string;
+export interface WarmPoolOptions {
+  /** Spares kept ready (0 = every take spawns). */
+  readonly spares: number;
+  /** Spawn a new spare when one is taken. A job, which runs one turn, takes one spare ahead and replaces none. */
+  readonly replaceUsed: boolean;
+  readonly clock: Clock;
+  readonly cancelGraceMs: number;
+  readonly killGraceMs: number;
+  readonly progressMs: number;
+  readonly pongMs: number;
 }
 
 export interface WarmPool {
+  /** Spawns the spares; called once, early, because a worker's start overlaps with the supervisor's own. */
+  start(): void;
   /** A ready spare if there is one, else a fresh spawn; resolves at its `ready`. Rejects never: a failed start is a handle whose `ended` carries the fault. */
   take(): Promise<WorkerHandle>;
   /** What spares should prepare for; idle spares are prepared again when it changes. */

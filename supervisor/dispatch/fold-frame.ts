@@ -1,0 +1,168 @@
+// Folds a worker's frame into the store: what is finished is journaled, what is live is passed on.
+// Frames of one worker arrive in order and are folded in order.
+
+import { newId } from '../../shared/ids.js';
+import type { ProgressEvent } from '../../shared/ipc/progress.js';
+import type { ToSupervisor, TurnOutcome } from '../../shared/ipc/to-supervisor.js';
+import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import { unreachable } from '../../shared/unreachable.js';
+import { executeCall } from '../tools/execute-call.js';
+import { journal, type RunningTurn } from '../tools/running-turn.js';
+
+/** A worker's own account of how its turn ended. */
+export type Terminal =
+  | { readonly kind: 'outcome'; readonly outcome: TurnOutcome }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface FoldPorts {
+  send(frame: ToWorker): void;
+  /** The worker said how it ended. */
+  terminal(terminal: Terminal): void;
+  /** A model refuses a request option: never send it again. */
+  optionRefused(model: string, option: string): void;
+  /** The frame cannot be: the worker is broken. */
+  violation(message: string): void;
+  /** Something of ours failed while the frame was folded. */
+  broken(error: unknown): void;
+}
+
+export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPorts): void {
+  switch (frame.type) {
+    case 'progress':
+      foldProgress(turn, frame.progress, ports);
+      return;
+    case 'tool_request':
+      executeCall(turn, frame, ports.send).catch(ports.broken);
+      return;
+    case 'tool_result':
+      foldResult(turn, frame, ports);
+      return;
+    case 'budget_request':
+      ports.send({ type: 'budget_answer', id: frame.id, answer: { kind: 'go' } });
+      return;
+    case 'turn_done':
+      ports.terminal({ kind: 'outcome', outcome: frame.outcome });
+      return;
+    case 'failed':
+      ports.terminal({ kind: 'failed', message: turn.masker.text(frame.message) });
+      return;
+    case 'hello':
+    case 'ready':
+    case 'prepared':
+    case 'pong':
+      return;
+    default:
+      unreachable(frame);
+  }
+}
+
+function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPorts): void {
+  const { store } = turn;
+  switch (progress.event) {
+    case 'round':
+      turn.rounds = progress.round;
+      turn.modelCalls += 1;
+      turn.modelCallOpen = true;
+      break;
+    case 'usage':
+      turn.modelCallOpen = false;
+      journal(turn, 'record_progress', [{ kind: 'usage', ...withoutEvent(progress) }], () =>
+        store.usage.record(
+          turn.turnId,
+          progress.call_index,
+          progress.model,
+          progress.usage,
+          turn.clock.now(),
+        ),
+      );
+      break;
+    case 'assistant':
+      journal(turn, 'record_progress', [{ kind: 'assistant_message', ...withoutEvent(progress) }]);
+      break;
+    case 'invalid_call':
+      journal(turn, 'record_progress', [
+        {
+          kind: 'tool_result',
+          call_id: progress.call_id,
+          tool: progress.tool,
+          content: { error: progress.message },
+          is_error: true,
+          end: 'invalid',
+          duration_ms: 0,
+        },
+      ]);
+      break;
+    case 'note':
+      journal(turn, 'record_progress', [{ kind: 'note', text: progress.text }]);
+      break;
+    case 'option_dropped':
+      ports.optionRefused(turn.snapshot.model.model, progress.option);
+      break;
+    case 'delta':
+    case 'retry_scheduled':
+      break;
+    default:
+      unreachable(progress);
+  }
+  turn.live(turn.turnId, {
+    type: 'progress',
+    progress: turn.masker.json(progress as never) as ProgressEvent,
+  });
+}
+
+function withoutEvent<T extends { event: string }>(progress: T): Omit<T, 'event'> {
+  const { event: _event, ...fields } = progress;
+  return fields;
+}
+
+/** Commits what a granted call gave, adopts its spilled output, and only then lets the model see it. */
+function foldResult(
+  turn: RunningTurn,
+  frame: Extract<ToSupervisor, { type: 'tool_result' }>,
+  ports: FoldPorts,
+): void {
+  const call = turn.granted.get(frame.id);
+  if (call === undefined || call.callId !== frame.call_id) {
+    ports.violation(`a result for a call that was not granted: ${frame.call_id}`);
+    return;
+  }
+  turn.granted.delete(frame.id);
+  const { store } = turn;
+  const now = turn.clock.now();
+  const spill = frame.result.spill;
+  const artifactId = spill === undefined ? undefined : newId('artifact', now);
+  journal(
+    turn,
+    'record_result',
+    [
+      {
+        kind: 'tool_result',
+        call_id: call.callId,
+        tool: call.tool,
+        content: frame.result.content,
+        is_error: frame.result.is_error,
+        end: 'done',
+        duration_ms: Math.round(frame.duration_ms),
+        ...(artifactId === undefined ? {} : { artifact_id: artifactId }),
+      },
+    ],
+    () => {
+      store.calls.transition(call.callId, 'finish');
+      if (spill !== undefined && artifactId !== undefined) {
+        store.artifacts.adopt(spill.path, {
+          artifact_id: artifactId,
+          thread_id: turn.threadId,
+          turn_id: turn.turnId,
+          name: `output of ${call.tool}`,
+          mime: spill.mime,
+          created_at_ms: now,
+        });
+      }
+    },
+  );
+  ports.send({
+    type: 'tool_committed',
+    id: frame.id,
+    ...(artifactId === undefined ? {} : { artifact_id: artifactId }),
+  });
+}

@@ -1,0 +1,51 @@
+// At start: every turn that an earlier supervisor left unfinished is brought to a true state before anything new runs.
+// Its processes are ended, its open calls sealed, and it ends as failed: nothing is started again by itself.
+import type { JournalEvent } from '../../shared/journal.js';
+import type { Recorded } from '../processes/orphans.js';
+import type { Store, TurnRow } from '../store/types.js';
+import { settleInside } from './settle.js';
+
+export interface Recovery {
+  /** Turns that were ended, oldest first. */
+  readonly turns: readonly string[];
+}
+
+/** The processes that an earlier supervisor recorded and may have left alive. A worker's marker is its id. */
+export function recordedProcesses(store: Store): Recorded[] {
+  const recorded: Recorded[] = [];
+  for (const turn of store.turns.inStates(['starting', 'running', 'stopping'])) {
+    if (turn.pid === null || turn.pid_start === null || turn.worker_id === null) continue;
+    recorded.push({ pid: turn.pid, pid_start: turn.pid_start, marker: turn.worker_id });
+  }
+  return recorded;
+}
+
+export function recover(store: Store, nowMs: number): Recovery {
+  const left = store.turns.inStates(['queued', 'starting', 'running', 'stopping']);
+  if (left.length === 0) return { turns: [] };
+  store.transact('recover', () => {
+    for (const turn of left) endLeft(store, turn, nowMs);
+  });
+  return { turns: left.map((turn) => turn.turn_id) };
+}
+
+function endLeft(store: Store, turn: TurnRow, nowMs: number): JournalEvent[] {
+  const started = turn.state !== 'queued';
+  const cancelled = turn.end_requested === 'cancel' || turn.end_requested === 'operator';
+  const message = started
+    ? 'the supervisor of this turn was lost while the turn ran; what its last calls did is recorded as far as it is known'
+    : 'the supervisor was lost before this turn started; nothing was run';
+  return settleInside(
+    store,
+    turn.turn_id,
+    {
+      status: cancelled ? 'cancelled' : 'failed',
+      reply: '',
+      error: { code: cancelled ? 'cancelled' : 'supervisor_lost', message },
+      rounds: turn.rounds,
+      toolCalls: turn.tool_calls,
+      lostCall: null,
+    },
+    nowMs,
+  );
+}

@@ -1,0 +1,98 @@
+// The one way a turn ends: a single transaction that any end may reach (the worker's last frame, its death, a cancel
+// before it started, a restart). It happens once; a later arrival finds the turn ended and changes nothing.
+import type { JournalEvent } from '../../shared/journal.js';
+import type { TurnStatus } from '../../shared/outcome.js';
+import { wellFormed } from '../../shared/transcript/unicode.js';
+import type { EventRow, Store } from '../store/types.js';
+
+export interface Ending {
+  readonly status: TurnStatus;
+  readonly reply: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly rounds: number;
+  readonly toolCalls: number;
+  /** A model call whose answer never came, charged at this estimate; null when none was open. */
+  readonly lostCall: { readonly index: number; readonly model: string; readonly inputTokens: number } | null;
+}
+
+/** True when this call ended the turn, false when it had ended before. Returns the events it wrote through `written`. */
+export function settle(
+  store: Store,
+  turnId: string,
+  ending: Ending,
+  nowMs: number,
+  written: (event: JournalEvent) => void = () => undefined,
+): boolean {
+  const events = store.transact('settle_turn', () => settleInside(store, turnId, ending, nowMs));
+  for (const event of events) written(event);
+  return events.length > 0;
+}
+
+/** The body, for the recovery that settles many turns in one transaction of its own. */
+export function settleInside(store: Store, turnId: string, ending: Ending, nowMs: number): JournalEvent[] {
+  const turn = store.turns.get(turnId);
+  if (turn === undefined || turn.state === 'ended') return [];
+  const rows = store.events.ofTurn(turnId);
+  const events: JournalEvent[] = sealOpenCalls(store, rows);
+  if (ending.lostCall !== null) {
+    const usage = {
+      input_tokens: ending.lostCall.inputTokens,
+      output_tokens: 0,
+      cached_tokens: 0,
+      estimated: true,
+    };
+    store.usage.record(turnId, ending.lostCall.index, ending.lostCall.model, usage, nowMs);
+    events.push({ kind: 'usage', call_index: ending.lostCall.index, model: ending.lostCall.model, usage });
+  }
+  if (ending.status !== 'completed') {
+    const why = ending.error === null ? '' : `: ${ending.error.message}`;
+    events.push({ kind: 'note', text: `turn ended with status ${ending.status}${why}` });
+  }
+  const reply = wellFormed(ending.reply);
+  events.push({
+    kind: 'turn_ended',
+    status: ending.status,
+    reply,
+    ...(ending.error === null ? {} : { error: { code: ending.error.code, message: ending.error.message } }),
+  });
+  for (const event of events) store.events.append(turnId, turn.thread_id, event, nowMs);
+  store.turns.transition(turnId, 'settle', {
+    status: ending.status,
+    reply,
+    error_code: ending.error?.code ?? null,
+    error_message: ending.error?.message ?? null,
+    rounds: ending.rounds,
+    tool_calls: ending.toolCalls,
+    ended_at_ms: nowMs,
+  });
+  const inbox = store.inbox.ofTurn(turnId);
+  if (inbox !== undefined) store.inbox.markDone(inbox.event_id);
+  return events;
+}
+
+/** Gives every call that has no result exactly one, saying what is known. */
+function sealOpenCalls(store: Store, rows: readonly EventRow[]): JournalEvent[] {
+  const answered = new Set<string>();
+  for (const { event } of rows) if (event.kind === 'tool_result') answered.add(event.call_id);
+  const sealed: JournalEvent[] = [];
+  for (const { event } of rows) {
+    if (event.kind !== 'assistant_message') continue;
+    for (const call of event.calls) {
+      if (answered.has(call.call_id)) continue;
+      answered.add(call.call_id);
+      const known = store.calls.get(call.call_id);
+      const state = known === undefined ? 'not_started' : store.calls.transition(call.call_id, 'seal');
+      const interrupted = state === 'interrupted';
+      sealed.push({
+        kind: 'tool_result',
+        call_id: call.call_id,
+        tool: call.name,
+        content: { error: interrupted ? 'interrupted, effect unknown' : 'not started' },
+        is_error: true,
+        end: interrupted ? 'interrupted' : 'not_started',
+        duration_ms: 0,
+      });
+    }
+  }
+  return sealed;
+}

@@ -1,0 +1,240 @@
+// One turn's life: take a worker, freeze the snapshot, hand it over, fold what comes back, settle exactly once.
+// Whatever ends the turn (its own outcome, a cancel, the deadline, the worker's death) ends in the same settle.
+import type { Clock } from '../../shared/clock.js';
+import type { ErrorCode, Failure } from '../../shared/errors.js';
+import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { Masker } from '../../shared/mask.js';
+import type { EndReason } from '../../shared/outcome.js';
+import { estimateTokens } from '../../shared/transcript/estimate-tokens.js';
+import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
+import type { Store, TurnRow } from '../store/types.js';
+import type { Ask, LiveListener, RefusedCall, RunningTurn } from '../tools/running-turn.js';
+import { endingOf } from './ending-of.js';
+import { foldFrame, type Terminal } from './fold-frame.js';
+import type { Waiting } from './gate.js';
+import { settle } from './settle.js';
+
+/** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
+const DEADLINE_SLACK_MS = 1_500;
+
+export interface RunnerParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly pool: WarmPool;
+  readonly masker: Masker;
+  readonly ask: Ask;
+  readonly live: LiveListener;
+  /** Freezes the turn's input; called once, when a worker is there. */
+  freeze(
+    turn: Waiting,
+    marker: string,
+  ): { snapshot: TurnSnapshot; credentials: TurnCredentials; hash: string };
+  optionRefused(model: string, option: string): void;
+  log(event: 'turn.settled' | 'worker.exit', fields: Record<string, unknown>): void;
+}
+
+/** A turn in flight, as the scheduler holds it. */
+export interface Flight {
+  readonly turn: Waiting;
+  /** Resolves when the turn is settled; rejects never. */
+  readonly settled: Promise<TurnRow>;
+  /** Resolves when its worker is gone too, with everything it started. */
+  readonly gone: Promise<void>;
+  readonly refusedCalls: readonly RefusedCall[];
+  end(reason: EndReason, now: boolean): void;
+}
+
+export function flyTurn(parts: RunnerParts, waiting: Waiting): Flight {
+  const flight = new TurnFlight(parts, waiting);
+  void flight.run();
+  return flight;
+}
+
+class TurnFlight implements Flight {
+  readonly turn: Waiting;
+  readonly settled: Promise<TurnRow>;
+  readonly gone: Promise<void>;
+  readonly refusedCalls: RefusedCall[] = [];
+  private readonly parts: RunnerParts;
+  private resolveSettled: (row: TurnRow) => void = () => undefined;
+  private resolveGone: () => void = () => undefined;
+  private worker: WorkerHandle | null = null;
+  private running: RunningTurn | null = null;
+  private endReason: EndReason | null = null;
+  private fault: Failure | null = null;
+  private cancelDeadline: () => void = () => undefined;
+
+  constructor(parts: RunnerParts, turn: Waiting) {
+    this.parts = parts;
+    this.turn = turn;
+    this.settled = new Promise((resolve) => {
+      this.resolveSettled = resolve;
+    });
+    this.gone = new Promise((resolve) => {
+      this.resolveGone = resolve;
+    });
+  }
+
+  async run(): Promise<void> {
+    const worker = await this.parts.pool.take();
+    this.worker = worker;
+    // A cancel that came while the worker started: the durable flag decides, and nothing is sent.
+    const row = this.parts.store.turns.get(this.turn.turnId);
+    if (row?.end_requested) {
+      this.endReason ??= row.end_requested;
+      this.settle(null, null);
+    } else {
+      this.handOver(worker);
+    }
+    const exit = await worker.ended;
+    this.settle(null, exit);
+    this.parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
+    this.cancelDeadline();
+    this.resolveGone();
+  }
+
+  /** Idempotent; `now` skips the grace of the ladder. */
+  end(reason: EndReason, now: boolean): void {
+    this.endReason ??= reason;
+    if (this.running !== null) this.running.ending = true;
+    this.worker?.end(this.endReason, { now });
+  }
+
+  private handOver(worker: WorkerHandle): void {
+    const { store, clock } = this.parts;
+    const { snapshot, credentials, hash } = this.parts.freeze(this.turn, worker.marker);
+    store.transact('dispatch_turn', () =>
+      store.turns.transition(this.turn.turnId, 'dispatch', {
+        worker_id: worker.workerId,
+        pid: worker.pid,
+        pid_start: worker.pidStart,
+        snapshot_hash: hash,
+        model: snapshot.model.model,
+        started_at_ms: clock.now(),
+      }),
+    );
+    this.running = this.runningTurn(snapshot);
+    this.cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
+      this.stop('deadline'),
+    );
+    let seen = false;
+    worker.onFrame((frame) => {
+      if (this.running === null) return;
+      if (!seen) {
+        seen = true;
+        this.markRunning();
+      }
+      this.fold(worker, this.running, frame);
+    });
+    worker.send({ type: 'turn', snapshot, credentials });
+  }
+
+  /** A frame that cannot be folded (a broken worker, a store that cannot write) ends this turn, never the supervisor. */
+  private fold(worker: WorkerHandle, running: RunningTurn, frame: ToSupervisor): void {
+    const fail = (code: ErrorCode, message: string): void => {
+      this.fault ??= { code, message };
+      running.ending = true;
+      worker.end('protocol', { now: true });
+    };
+    try {
+      foldFrame(running, frame, {
+        send: (down) => void worker.send(down),
+        terminal: (terminal) => this.settle(terminal, null),
+        optionRefused: this.parts.optionRefused,
+        violation: (message) => fail('protocol_violation', message),
+        broken: (error) => fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`),
+      });
+    } catch (error) {
+      fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`);
+    }
+  }
+
+  /** A reason of our own to end the turn: written down first, then acted on. */
+  private stop(reason: EndReason): void {
+    const { store } = this.parts;
+    const row = store.turns.get(this.turn.turnId);
+    if (row === undefined || row.state === 'ended') return;
+    store.transact('request_end', () =>
+      store.turns.transition(this.turn.turnId, 'stop', { end_requested: row.end_requested ?? reason }),
+    );
+    this.end(reason, false);
+  }
+
+  private markRunning(): void {
+    const { store } = this.parts;
+    if (store.turns.get(this.turn.turnId)?.state !== 'starting') return;
+    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready'));
+  }
+
+  private settle(terminal: Terminal | null, exit: WorkerExit | null): void {
+    const { store, clock, live } = this.parts;
+    const running = this.running;
+    const ending = endingOf({
+      terminal,
+      exit,
+      endRequested: this.endReason,
+      fault: this.fault ?? exit?.fault ?? null,
+      rounds: running?.rounds ?? 0,
+      toolCalls: running?.toolCalls ?? 0,
+      lostCall: running?.modelCallOpen
+        ? { index: running.modelCalls, model: running.snapshot.model.model, inputTokens: estimateOf(running) }
+        : null,
+      mask: (text) => this.parts.masker.text(text),
+    });
+    if (running !== null) running.ending = true;
+    const first = settle(store, this.turn.turnId, ending, clock.now(), (event) =>
+      live(this.turn.turnId, { type: 'journal', event }),
+    );
+    if (!first) return;
+    const row = store.turns.get(this.turn.turnId);
+    if (row === undefined) throw new TypeError('a settled turn has a row');
+    this.parts.log('turn.settled', { turn_id: row.turn_id, status: row.status, error_code: row.error_code });
+    this.cancelDeadline();
+    this.resolveSettled(row);
+    // The outcome is safe; a worker that lingers after its last frame is not waited for longer than the ladder.
+    this.worker?.end('operator');
+  }
+
+  private runningTurn(snapshot: TurnSnapshot): RunningTurn {
+    return {
+      turnId: this.turn.turnId,
+      threadId: this.turn.threadId,
+      store: this.parts.store,
+      clock: this.parts.clock,
+      masker: this.parts.masker,
+      ask: this.parts.ask,
+      live: this.parts.live,
+      snapshot,
+      granted: new Map(),
+      refusedCalls: this.refusedCalls,
+      rounds: 0,
+      toolCalls: 0,
+      modelCalls: 0,
+      modelCallOpen: false,
+      ending: this.endReason !== null,
+    };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function estimateOf(running: RunningTurn): number {
+  const { system_prompt: prompt, messages } = running.snapshot;
+  return (
+    estimateTokens(prompt) +
+    messages.reduce((sum, message) => sum + estimateTokens(JSON.stringify(message)), 0)
+  );
+}
+
+function exitFields(exit: WorkerExit): Record<string, unknown> {
+  return {
+    code: exit.code,
+    signal: exit.signal,
+    swept: exit.swept,
+    ...(exit.fault === null ? {} : { fault: exit.fault.code, message: exit.fault.message }),
+    ...(exit.prints === '' ? {} : { prints: exit.prints }),
+  };
+}

@@ -1,0 +1,194 @@
+// The only way a tool call happens: check, judge, commit the intent, then run it here or grant it to the worker.
+// An effect on the world lies between two commits, never inside one; our own state changes with its result.
+import * as v from 'valibot';
+import { newId } from '../../shared/ids.js';
+import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import type { JournalEvent } from '../../shared/journal.js';
+import { canonicalJson, type JsonObject } from '../../shared/json.js';
+import { behaviourOf } from '../../shared/policy/permission-mode.js';
+import { toolSpec } from '../../shared/tools/catalogue.js';
+import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
+import type { ToolSpec } from '../../shared/tools/tool-spec.js';
+import { STATE_TOOLS_RUN } from './registry.js';
+import { journal, type RunningTurn } from './running-turn.js';
+
+export type ToolRequest = Extract<ToSupervisor, { type: 'tool_request' }>;
+type Send = (frame: ToWorker) => void;
+
+interface Verdict {
+  readonly verdict: 'allow' | 'deny';
+  readonly reason: string;
+}
+
+const NOT_LIVE = 'the turn is ending; nothing more is started';
+
+/** Answers one request, now or when somebody has answered the question that it raises. */
+export async function executeCall(turn: RunningTurn, request: ToolRequest, send: Send): Promise<void> {
+  turn.toolCalls += 1;
+  const spec = plannedSpec(turn, request.tool);
+  if (spec === undefined) {
+    deny(
+      turn,
+      request,
+      request.arguments,
+      { verdict: 'deny', reason: `there is no tool ${request.tool}` },
+      send,
+    );
+    return;
+  }
+  const parsed = v.safeParse(spec.params, request.arguments);
+  if (!parsed.success) {
+    const reason = `invalid arguments: ${describeIssues(parsed.issues)}`;
+    deny(turn, request, request.arguments, { verdict: 'deny', reason }, send);
+    return;
+  }
+  const args = parsed.output as JsonObject;
+  const verdict = await judge(turn, request, spec, args);
+  if (verdict.verdict === 'deny') deny(turn, request, args, verdict, send);
+  else if (spec.runs === 'supervisor') runHere(turn, request, args, verdict, send);
+  else grant(turn, request, args, verdict, send);
+}
+
+function plannedSpec(turn: RunningTurn, name: string): ToolSpec | undefined {
+  return turn.snapshot.tools.some((tool) => tool.name === name) ? toolSpec(name) : undefined;
+}
+
+async function judge(
+  turn: RunningTurn,
+  request: ToolRequest,
+  spec: ToolSpec,
+  args: JsonObject,
+): Promise<Verdict> {
+  if (turn.ending) return { verdict: 'deny', reason: NOT_LIVE };
+  const mode = turn.snapshot.security.mode;
+  if (behaviourOf(mode, spec.action) === 'allow') return { verdict: 'allow', reason: `mode ${mode}` };
+  const answer = await turn.ask({
+    turnId: turn.turnId,
+    callId: request.call_id,
+    tool: request.tool,
+    arguments: canonicalJson(args),
+  });
+  // The world may have changed while somebody thought about it.
+  if (turn.ending) return { verdict: 'deny', reason: NOT_LIVE };
+  if (answer === 'allow') return { verdict: 'allow', reason: `mode ${mode}: allowed when asked` };
+  const reason =
+    answer === 'nobody'
+      ? `mode ${mode} asks before ${spec.action} actions, and nobody is there to answer`
+      : `mode ${mode}: refused when asked`;
+  turn.refusedCalls.push({ call_id: request.call_id, tool: request.tool, reason });
+  return { verdict: 'deny', reason };
+}
+
+function intentOf(
+  request: ToolRequest,
+  args: JsonObject,
+  verdict: Verdict,
+  runs: 'worker' | 'supervisor' | 'nowhere',
+): JournalEvent {
+  return {
+    kind: 'tool_intent',
+    call_id: request.call_id,
+    round: request.round,
+    index: request.index,
+    tool: request.tool,
+    arguments: args,
+    runs,
+    ...verdict,
+  };
+}
+
+function record(turn: RunningTurn, request: ToolRequest, args: JsonObject, step: 'grant' | 'deny'): void {
+  turn.store.calls.insert({
+    call_id: request.call_id,
+    turn_id: turn.turnId,
+    tool: request.tool,
+    index: request.index,
+    arguments: turn.masker.json(args),
+    created_at_ms: turn.clock.now(),
+  });
+  turn.store.calls.transition(request.call_id, step);
+}
+
+function deny(turn: RunningTurn, request: ToolRequest, args: JsonObject, verdict: Verdict, send: Send): void {
+  const result = toolError(verdict.reason);
+  const events: JournalEvent[] = [
+    intentOf(request, args, verdict, 'nowhere'),
+    resultEvent(request, result, 'denied', 0),
+  ];
+  journal(turn, 'record_intent', events, () => record(turn, request, args, 'deny'));
+  send({ type: 'tool_answered', id: request.id, result });
+}
+
+function grant(
+  turn: RunningTurn,
+  request: ToolRequest,
+  args: JsonObject,
+  verdict: Verdict,
+  send: Send,
+): void {
+  journal(turn, 'record_intent', [intentOf(request, args, verdict, 'worker')], () =>
+    record(turn, request, args, 'grant'),
+  );
+  turn.granted.set(request.id, { callId: request.call_id, tool: request.tool });
+  send({ type: 'tool_granted', id: request.id, arguments: args });
+}
+
+/** The change, its intent and its result are one transaction: all three or none. */
+function runHere(
+  turn: RunningTurn,
+  request: ToolRequest,
+  args: JsonObject,
+  verdict: Verdict,
+  send: Send,
+): void {
+  const run = STATE_TOOLS_RUN[request.tool];
+  if (run === undefined) throw new TypeError(`no behaviour for ${request.tool}`);
+  const startedMs = turn.clock.monotonic();
+  const now = turn.clock.now();
+  const masked = turn.masker.json(args);
+  let result: ToolResult = toolError('not run');
+  const events: JournalEvent[] = turn.store.transact('state_tool', () => {
+    record(turn, request, args, 'grant');
+    result = run(masked, {
+      store: turn.store,
+      threadId: turn.threadId,
+      turnId: turn.turnId,
+      nowMs: now,
+      newId,
+    });
+    turn.store.calls.transition(request.call_id, 'finish');
+    const written = [
+      intentOf(request, masked, verdict, 'supervisor'),
+      resultEvent(request, result, 'done', turn.clock.monotonic() - startedMs),
+    ];
+    for (const event of written) turn.store.events.append(turn.turnId, turn.threadId, event, now);
+    return written;
+  });
+  for (const event of events) turn.live(turn.turnId, { type: 'journal', event });
+  send({ type: 'tool_answered', id: request.id, result });
+}
+
+function resultEvent(
+  request: ToolRequest,
+  result: ToolResult,
+  end: 'done' | 'denied',
+  durationMs: number,
+): JournalEvent {
+  return {
+    kind: 'tool_result',
+    call_id: request.call_id,
+    tool: request.tool,
+    content: result.content,
+    is_error: result.is_error,
+    end,
+    duration_ms: Math.round(durationMs),
+  };
+}
+
+function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  return issues
+    .slice(0, 5)
+    .map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`)
+    .join('; ');
+}
