@@ -1,0 +1,167 @@
+// Which model answers, and how it is reached: what is configured; else a key in the environment; else a server on this
+// machine; else the built-in offline model, with a word on how to set a real one.
+import { readFileSync } from 'node:fs';
+import type { Config } from '../../config/schema.js';
+import type { Dialect, ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
+import { LOCAL_SERVER, probeLocalServer } from './probe-local.js';
+
+export interface ResolvedModel {
+  readonly settings: ModelSettings;
+  readonly credentials: Omit<TurnCredentials, 'mask'>;
+  /** One line for the person when something was chosen for them. */
+  readonly notice: string | null;
+}
+
+export type Resolution =
+  | { readonly ok: true; readonly model: ResolvedModel }
+  | { readonly ok: false; readonly message: string };
+
+const OPENAI = { url: 'https://api.openai.com', model: 'gpt-5.1' };
+const ANTHROPIC = { url: 'https://api.anthropic.com', model: 'claude-opus-5-5' };
+
+export const HOW_TO_SET_A_MODEL =
+  'set OPENAI_API_KEY or ANTHROPIC_API_KEY, or use --endpoint URL --model NAME, or intelligence.endpoints in turnd.yaml';
+
+interface Choice {
+  readonly dialect: Dialect;
+  readonly base: string;
+  readonly model: string;
+  readonly token: string | undefined;
+  readonly notice: string | null;
+}
+
+export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Promise<Resolution> {
+  const { intelligence } = config;
+  const choice = isConfigured(config) ? configured(config) : await discovered(config, env);
+  if (typeof choice === 'string') return { ok: false, message: choice };
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(intelligence.headers ?? {})) {
+    headers[name] = typeof value === 'string' ? value : value.reveal();
+  }
+  const ca = intelligence.ca_file === undefined ? undefined : readCa(intelligence.ca_file);
+  if (ca?.ok === false) return { ok: false, message: ca.message };
+  return {
+    ok: true,
+    model: {
+      settings: settingsOf(config, choice),
+      credentials: {
+        headers,
+        ...(choice.token === undefined ? {} : { token: choice.token }),
+        ...(ca === undefined ? {} : { ca: ca.pem }),
+      },
+      notice: choice.notice,
+    },
+  };
+}
+
+function isConfigured({ intelligence }: Config): boolean {
+  return (
+    intelligence.endpoints !== undefined ||
+    intelligence.dialect !== undefined ||
+    intelligence.token !== undefined
+  );
+}
+
+function configured({ intelligence }: Config): Choice | string {
+  const dialect = intelligence.dialect ?? 'openai';
+  const token = intelligence.token?.reveal();
+  if (dialect === 'builtin') return builtin(null);
+  const known = dialect === 'anthropic' ? ANTHROPIC : OPENAI;
+  if (intelligence.endpoints !== undefined && intelligence.model === undefined)
+    return 'intelligence.model: an endpoint needs the name of a model (--model NAME, or intelligence.model)';
+  return {
+    dialect,
+    base: intelligence.endpoints ?? known.url,
+    model: intelligence.model ?? known.model,
+    token,
+    notice: null,
+  };
+}
+
+async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv): Promise<Choice> {
+  const openaiKey = env['OPENAI_API_KEY'];
+  if (openaiKey)
+    return {
+      dialect: 'openai',
+      base: env['OPENAI_BASE_URL'] || OPENAI.url,
+      model: intelligence.model ?? OPENAI.model,
+      token: openaiKey,
+      notice: null,
+    };
+  const anthropicKey = env['ANTHROPIC_API_KEY'];
+  if (anthropicKey)
+    return {
+      dialect: 'anthropic',
+      base: env['ANTHROPIC_BASE_URL'] || ANTHROPIC.url,
+      model: intelligence.model ?? ANTHROPIC.model,
+      token: anthropicKey,
+      notice: null,
+    };
+  const local = await probeLocalServer();
+  if (local !== null)
+    return {
+      dialect: 'openai',
+      base: LOCAL_SERVER,
+      model: intelligence.model ?? local,
+      token: undefined,
+      notice: `using the model server at ${LOCAL_SERVER}, model ${intelligence.model ?? local}`,
+    };
+  return builtin(
+    `no model is configured: using the built-in offline model, which only follows simple commands; ${HOW_TO_SET_A_MODEL}`,
+  );
+}
+
+function builtin(notice: string | null): Choice {
+  return { dialect: 'builtin', base: '', model: 'builtin', token: undefined, notice };
+}
+
+const PATHS: Readonly<Record<Dialect, string>> = {
+  openai: 'chat/completions',
+  anthropic: 'messages',
+  builtin: '',
+};
+
+/** An endpoint may be the server, its `/v1`, or the whole request URL. */
+export function requestUrl(dialect: Dialect, base: string): string {
+  const path = PATHS[dialect];
+  if (path === '') return '';
+  const trimmed = base.replace(/\/+$/, '');
+  if (trimmed.endsWith(`/${path}`)) return trimmed;
+  return /\/v\d+[a-z]*$/.test(trimmed) ? `${trimmed}/${path}` : `${trimmed}/v1/${path}`;
+}
+
+function settingsOf(config: Config, choice: Choice): ModelSettings {
+  const { model: limits } = config.limits;
+  return {
+    dialect: choice.dialect,
+    model: choice.model,
+    url: requestUrl(choice.dialect, choice.base),
+    headers: {},
+    max_output_tokens: config.intelligence.max_output_tokens,
+    temperature: temperatureFor(choice),
+    omit: [],
+    connect_ms: limits.connect_ms,
+    first_byte_ms: limits.first_byte_ms,
+    idle_ms: limits.idle_ms,
+    call_ms: limits.call_ms,
+    retries: limits.retries,
+    retry_after_max_ms: limits.retry_after_ms,
+  };
+}
+
+/** 0, except where current models refuse one: nothing on the Anthropic dialect, nothing to a reasoning model. */
+function temperatureFor(choice: Choice): number | null {
+  if (choice.dialect !== 'openai') return null;
+  return /^(gpt-5|o[134]([-.]|$)|chatgpt-5)/.test(choice.model) ? null : 0;
+}
+
+function readCa(path: string): { ok: true; pem: string } | { ok: false; message: string } {
+  try {
+    return { ok: true, pem: readFileSync(path, 'utf8') };
+  } catch (error) {
+    return {
+      ok: false,
+      message: `intelligence.ca_file: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}

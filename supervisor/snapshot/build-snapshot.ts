@@ -1,0 +1,90 @@
+// Freezes the input of one turn. What a worker knows of the world is in here; secrets ride beside it.
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config/schema.js';
+import type {
+  ModelSettings,
+  SecuritySnapshot,
+  TurnLimits,
+  TurnSnapshot,
+} from '../../shared/ipc/turn-snapshot.js';
+import { canonicalJson, type JsonValue } from '../../shared/json.js';
+import type { Store } from '../store/types.js';
+import { readProjectNotes } from './project-notes.js';
+import { renderPrompt } from './prompt.js';
+import type { Template } from './template.js';
+import { toolPlan } from './tool-plan.js';
+import { transcriptSlice } from './transcript-slice.js';
+
+export interface SnapshotParts {
+  readonly store: Store;
+  readonly config: Config;
+  readonly template: Template;
+  readonly model: ModelSettings;
+  readonly security: SecuritySnapshot;
+  readonly workspaceRoot: string;
+  /** Value of the marker that every process of this turn carries. */
+  readonly marker: string;
+}
+
+export function buildSnapshot(
+  parts: SnapshotParts,
+  turn: { readonly turnId: string; readonly threadId: string },
+): { snapshot: TurnSnapshot; hash: string } {
+  const { config, security } = parts;
+  const tools = [...toolPlan()];
+  const spoolDir = join(parts.store.dir, 'spool', turn.turnId);
+  mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
+  const snapshot: TurnSnapshot = {
+    turn_id: turn.turnId,
+    thread_id: turn.threadId,
+    instance: config.agent.name,
+    idempotency_prefix: `${config.agent.name}/${turn.threadId}#${turn.turnId}`,
+    system_prompt: renderPrompt(parts.template, {
+      name: config.agent.name,
+      instruction: config.agent.instruction,
+      workspace_root: parts.workspaceRoot,
+      tools: tools.map((tool) => tool.name),
+      instructions: readProjectNotes(parts.workspaceRoot, config.context.instructions_max_bytes),
+      restricted: security.mode !== 'full_access',
+      mode: security.mode,
+    }),
+    messages: transcriptSlice(parts.store, turn.threadId, turn.turnId),
+    tools,
+    model: parts.model,
+    limits: limitsOf(config),
+    security,
+    workspace_root: parts.workspaceRoot,
+    spool_dir: spoolDir,
+    process_marker: parts.marker,
+    budget_admission: false,
+  };
+  return { snapshot, hash: hashOf(snapshot) };
+}
+
+function limitsOf(config: Config): TurnLimits {
+  const { limits } = config;
+  return {
+    rounds: limits.run.steps,
+    tokens: limits.run.tokens,
+    deadline_ms: limits.run.deadline_ms,
+    loop_repeats: limits.run.loop_repeats,
+    tool_output_bytes: limits.tool_output_bytes,
+    spill_bytes: limits.exec.spill_bytes,
+    file_bytes: limits.file_bytes,
+    exec_timeout_ms: limits.exec.timeout_ms,
+    exec_timeout_max_ms: limits.exec.timeout_max_ms,
+    exec_yield_ms: limits.exec.yield_ms,
+    parallel_calls: limits.parallel_calls,
+    fetch_bytes: limits.fetch.bytes_bytes,
+    fetch_ms: limits.fetch.time_ms,
+  };
+}
+
+/** Names the exact input of a turn in its row: equal hashes mean equal input. */
+function hashOf(snapshot: TurnSnapshot): string {
+  return createHash('sha256')
+    .update(canonicalJson(snapshot as unknown as JsonValue))
+    .digest('hex');
+}
