@@ -1,0 +1,38 @@
+// Flags of a job, as text from the command line, and the configuration paths that they override.
+
+export interface JobFlags {
+  readonly prompt: string;
+  readonly config?: string;
+  readonly stateDir?: string;
+  readonly cwd?: string;
+  readonly model?: string;
+  readonly endpoint?: string;
+  readonly dialect?: string;
+  readonly thread: string;
+  readonly permissionMode?: string;
+  readonly onAsk: 'deny' | 'allow' | 'wait';
+  readonly steps?: string;
+  readonly tokens?: string;
+  readonly deadline?: string;
+  readonly output: 'text' | 'json' | 'stream-json';
+}
+
+const PATHS: readonly (readonly [keyof JobFlags, string])[] = [
+  ['model', 'intelligence.model'],
+  ['endpoint', 'intelligence.endpoints'],
+  ['dialect', 'intelligence.dialect'],
+  ['stateDir', 'store.path'],
+  ['permissionMode', 'security.default_mode'],
+  ['steps', 'limits.run.steps'],
+  ['tokens', 'limits.run.tokens'],
+  ['deadline', 'limits.run.deadline'],
+];
+
+export function configOverrides(flags: JobFlags): Record<string, string> {
+  const overrides: Record<string, string> = {};
+  for (const [flag, path] of PATHS) {
+    const value = flags[flag];
+    if (value !== undefined) overrides[path] = value;
+  }
+  return overrides;
+}

@@ -1,0 +1,44 @@
+// What a job prints: the answer alone, one JSON document, or a line per event. Diagnostics go to stderr.
+import type { Clock } from '../../shared/clock.js';
+import type { JobResult } from '../../shared/protocol/job-result.js';
+import type { LiveEvent } from '../tools/running-turn.js';
+import { type Io, writeAll } from './io.js';
+import { progressLine } from './progress-line.js';
+import { notificationLines, startedLine, type TurnAddress } from './stream-json.js';
+
+export interface JobOutput {
+  started(address: TurnAddress): void;
+  onLive(event: LiveEvent): void;
+  /** Writes the result and waits until it is out. */
+  finish(report: JobResult): Promise<void>;
+}
+
+export function jobOutput(format: 'text' | 'json' | 'stream-json', io: Io, clock: Clock): JobOutput {
+  const progress = progressLine(io.stderr, clock);
+  let early: LiveEvent[] | null = [];
+  let lines: ((event: LiveEvent) => void) | null = null;
+  const line = (text: string): void => void io.stdout.write(`${text}\n`);
+  return {
+    started: (address) => {
+      if (format === 'stream-json') {
+        line(startedLine(address));
+        lines = notificationLines(address, line);
+        for (const event of early ?? []) lines(event);
+      }
+      early = null;
+    },
+    onLive: (event) => {
+      progress.onLive(event);
+      if (lines !== null) lines(event);
+      else early?.push(event);
+    },
+    finish: async (report) => {
+      progress.stop();
+      const text = format === 'text' ? report.reply : JSON.stringify(report);
+      if (text !== '') await writeAll(io.stdout, text.endsWith('\n') ? text : `${text}\n`);
+      if (report.error !== undefined)
+        await writeAll(io.stderr, `turnd: ${report.status}: ${report.error.message}\n`);
+      await writeAll(io.stderr, `turnd: turn ${report.turn_id}, state in ${report.state_dir}\n`);
+    },
+  };
+}

@@ -1,0 +1,144 @@
+// The command line: which verbs and flags there are, and which file does what they say.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ROOT_THREAD } from '../../shared/ids.js';
+import { EXIT } from '../exit-codes.js';
+import { VERSION } from '../version.js';
+import { type Io, writeAll } from './io.js';
+import type { JobFlags } from './job-flags.js';
+
+const JOB_EXAMPLES = `
+Examples:
+  turnd --prompt "Summarise this folder"
+  git diff | turnd --prompt - --output json --deadline 5m
+  turnd --prompt "Fix the failing test" --cwd ./service --steps 40 --state-dir ./.turnd
+  turnd --prompt "And now?" --state-dir ./.turnd           continue the same thread
+  turnd items turn_… --state-dir ./.turnd                  what the turn did, item by item
+
+Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 loop detected, 4 model endpoint, 5 refused,
+7 steps or tokens exhausted, 8 a call was refused and the job is not done, 9 state directory in use,
+10 state damaged or newer, 124 deadline, 130 SIGINT, 143 SIGTERM.`;
+
+type Act = () => Promise<number>;
+
+/** Parses the arguments and runs the verb; resolves with the exit code. Usage errors are told on stderr with code 2. */
+export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
+  let act: Act | null = null;
+  const choose = (chosen: Act): void => {
+    act = chosen;
+  };
+  const program = new Command('turnd');
+  program
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+    })
+    .showHelpAfterError('(turnd --help shows what there is)');
+  declareJob(program, io, choose);
+  declareConfig(program, io, choose);
+  declareReaders(program, io, choose);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  const chosen = act as Act | null;
+  if (chosen !== null) return chosen();
+  await writeAll(io.stderr, program.helpInformation());
+  return EXIT.usage;
+}
+
+function declareJob(program: Command, io: Io, choose: (act: Act) => void): void {
+  program
+    .description('An agent: one message in, one reply out, every turn in a process of its own.')
+    .version(VERSION, '-V, --version')
+    .option('-p, --prompt <text>', 'run one turn and exit; - reads the prompt from stdin')
+    .option('--config <file>', 'configuration file (else $TURND_CONFIG, ./turnd.yaml, /etc/turnd/turnd.yaml)')
+    .option('--state-dir <dir>', 'keep the state here (else a fresh directory for each job)')
+    .option('--cwd <dir>', 'working folder of the turn')
+    .option('--thread <id>', 'thread to continue', threadId, ROOT_THREAD)
+    .option('--model <name>', 'model name')
+    .option('--endpoint <url>', 'model server, with or without its /v1')
+    .addOption(
+      new Option('--dialect <name>', 'what the endpoint speaks').choices(['openai', 'anthropic', 'builtin']),
+    )
+    .addOption(
+      new Option('--permission-mode <mode>', 'what runs without asking').choices([
+        'full_access',
+        'auto_accept_edits',
+        'supervised',
+      ]),
+    )
+    .addOption(
+      new Option('--on-ask <how>', 'when a call needs a yes: refuse it, allow it, or ask on the terminal')
+        .choices(['deny', 'allow', 'wait'])
+        .default('deny'),
+    )
+    .option('--steps <n>', 'at most this many rounds')
+    .option('--tokens <n>', 'at most this many tokens')
+    .option('--deadline <time>', 'at most this long: 90s, 10m, 1h')
+    .addOption(
+      new Option('--output <format>', 'what stdout carries')
+        .choices(['text', 'json', 'stream-json'])
+        .default('text'),
+    )
+    .option('--context-template', 'print the built-in prompt template and exit')
+    .addHelpText('after', JOB_EXAMPLES)
+    .action((options: JobFlags & { contextTemplate?: boolean }) => {
+      if (options.contextTemplate) choose(() => printTemplate(io));
+      else if (options.prompt !== undefined)
+        choose(async () => (await import('./run-job.js')).runJob(io, options));
+    });
+}
+
+function declareConfig(program: Command, io: Io, choose: (act: Act) => void): void {
+  const config = program.command('config').description('look at the configuration without running anything');
+  const file = (command: Command): Command => command.option('--config <file>', 'configuration file');
+  file(config.command('check'))
+    .description('report every problem at once, with line and path')
+    .action((_options, command: Command) =>
+      choose(async () => (await import('./config-check.js')).runConfigCheck(io, command.optsWithGlobals())),
+    );
+  file(config.command('show'))
+    .description('print the configuration in force, where each value comes from; secrets are not shown')
+    .action((_options, command: Command) =>
+      choose(async () => (await import('./config-show.js')).runConfigShow(io, command.optsWithGlobals())),
+    );
+  config
+    .command('schema')
+    .description('print the JSON Schema of the configuration')
+    .action(() => choose(async () => (await import('./config-schema.js')).runConfigSchema(io)));
+}
+
+function declareReaders(program: Command, io: Io, choose: (act: Act) => void): void {
+  program
+    .command('show')
+    .argument('[thread]', 'thread id', ROOT_THREAD)
+    .description('print the turns of a thread')
+    .option('--state-dir <dir>', 'state directory of the job')
+    .option('--json', 'one JSON line per turn')
+    .action((thread: string, _options, command: Command) =>
+      choose(async () => (await import('./show.js')).runShow(io, { thread, ...command.optsWithGlobals() })),
+    );
+  program
+    .command('items')
+    .argument('<turn>', 'turn id')
+    .description('print everything a turn did, in order')
+    .option('--state-dir <dir>', 'state directory of the job')
+    .option('--json', 'one JSON line per item')
+    .action((turn: string, _options, command: Command) =>
+      choose(async () => (await import('./items.js')).runItems(io, { turn, ...command.optsWithGlobals() })),
+    );
+}
+
+async function printTemplate(io: Io): Promise<number> {
+  const { BUILT_IN_TEMPLATE } = await import('../snapshot/prompt.js');
+  await writeAll(io.stdout, BUILT_IN_TEMPLATE);
+  return EXIT.ok;
+}
+
+function threadId(given: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/.test(given)) return given;
+  throw new InvalidArgumentError('Expected a thread id: letters, digits, . _ : @ -');
+}

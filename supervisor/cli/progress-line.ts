@@ -1,0 +1,83 @@
+// Progress of a job on a terminal: one line that is rewritten, and gone when the answer comes. Silent when piped.
+import type { Clock } from '../../shared/clock.js';
+import type { JsonObject } from '../../shared/json.js';
+import type { LiveEvent } from '../tools/running-turn.js';
+import type { Io } from './io.js';
+
+const TICK_MS = 1_000;
+
+export interface ProgressLine {
+  onLive(event: LiveEvent): void;
+  /** Takes the line away and stops. */
+  stop(): void;
+}
+
+export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
+  if (stderr.isTTY !== true) return { onLive: () => undefined, stop: () => undefined };
+  const startedMs = clock.monotonic();
+  let doing = 'starting';
+  let round = 0;
+  let tokens = 0;
+  let stopped = false;
+  let cancelTick: () => void = () => undefined;
+
+  const paint = (): void => {
+    if (stopped) return;
+    const seconds = Math.round((clock.monotonic() - startedMs) / 1_000);
+    const parts = [
+      doing,
+      ...(round > 0 ? [`round ${round}`] : []),
+      ...(tokens > 0 ? [`${short(tokens)} tokens`] : []),
+      `${seconds}s`,
+    ];
+    const width = Math.max(20, (stderr.columns ?? 80) - 1);
+    stderr.write(`\r\u001b[2K${printable(parts.join(' · ')).slice(0, width)}`);
+  };
+  const tick = (): void => {
+    paint();
+    cancelTick = clock.after(TICK_MS, tick);
+  };
+  tick();
+
+  return {
+    onLive: (event) => {
+      if (event.type === 'progress') {
+        const { progress } = event;
+        if (progress.event === 'round') {
+          round = progress.round;
+          doing = 'thinking';
+        } else if (progress.event === 'retry_scheduled') {
+          doing = `model: ${progress.reason}, trying again in ${Math.ceil(progress.delay_ms / 1_000)}s`;
+        } else return;
+      } else if (event.event.kind === 'usage') {
+        tokens += event.event.usage.input_tokens + event.event.usage.output_tokens;
+      } else if (event.event.kind === 'tool_intent') {
+        doing = `${event.event.tool} ${subject(event.event.arguments)}`.trim();
+      } else return;
+      paint();
+    },
+    stop: () => {
+      if (stopped) return;
+      stopped = true;
+      cancelTick();
+      stderr.write('\r\u001b[2K');
+    },
+  };
+}
+
+function subject(args: JsonObject): string {
+  for (const name of ['command', 'path', 'pattern', 'url', 'key', 'name']) {
+    const value = args[name];
+    if (typeof value === 'string') return value.split('\n')[0] ?? '';
+  }
+  return '';
+}
+
+/** Text of a model or a file never drives the terminal. */
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, '?');
+}
+
+function short(count: number): string {
+  return count < 1_000 ? String(count) : `${(count / 1_000).toFixed(1)}k`;
+}

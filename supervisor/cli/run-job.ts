@@ -1,0 +1,206 @@
+// `turnd --prompt`: one message in, one worker, one reply on stdout, one exit code that can be trusted.
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type LoadedConfig, loadConfig } from '../../config/load.js';
+import type { Config } from '../../config/schema.js';
+import { systemClock } from '../../shared/clock.js';
+import { TurndError } from '../../shared/errors.js';
+import { newId } from '../../shared/ids.js';
+import { makeMasker } from '../../shared/mask.js';
+import type { JobResult } from '../../shared/protocol/job-result.js';
+import { composeSupervisor, recoverStore, type Supervisor } from '../compose.js';
+import { EXIT, jobExitCode } from '../exit-codes.js';
+import { type ResolvedModel, resolveModel } from '../intelligence/resolve-model.js';
+import { type Logger, makeLogger } from '../observe/logger.js';
+import { containmentLayers } from '../processes/containment.js';
+import type { WarmPool } from '../processes/types.js';
+import { makeWarmPool } from '../processes/warm-pool.js';
+import { loadTemplate } from '../snapshot/load-template.js';
+import type { Template } from '../snapshot/template.js';
+import { openStore } from '../store/open.js';
+import type { Store, TurnRow } from '../store/types.js';
+import type { Ask } from '../tools/running-turn.js';
+import { makeAsk } from './ask-terminal.js';
+import { problemLines } from './config-problems.js';
+import { type Io, writeAll } from './io.js';
+import { configOverrides, type JobFlags } from './job-flags.js';
+import { jobOutput } from './job-output.js';
+import { readPrompt } from './read-prompt.js';
+import { watchSignals } from './signals.js';
+import { jobStateDir } from './state-dir.js';
+
+const clock = systemClock;
+export const OPERATOR = 'operator';
+
+export async function runJob(io: Io, flags: JobFlags): Promise<number> {
+  const loaded = loadConfig({
+    env: io.env,
+    cwd: io.cwd,
+    flags: configOverrides(flags),
+    ...(flags.config === undefined ? {} : { file: flags.config }),
+  });
+  if (!loaded.ok) {
+    await writeAll(io.stderr, problemLines(loaded.problems));
+    return EXIT.usage;
+  }
+  const workspaceRoot = workspaceOf(flags, io);
+  const prompt = await readPrompt(flags.prompt, io.stdin);
+  const logger = makeLogger(loaded.config.observability.log_level);
+  const job = new Job(io, flags, loaded, logger, workspaceRoot);
+  try {
+    return await job.run(prompt);
+  } finally {
+    await logger.flushed();
+  }
+}
+
+function workspaceOf(flags: JobFlags, io: Io): string {
+  const wanted = resolve(io.cwd, flags.cwd ?? '.');
+  try {
+    if (statSync(wanted).isDirectory()) return realpathSync(wanted);
+  } catch {
+    // Told below, in the same words as for a file.
+  }
+  throw new TurndError('usage', `--cwd ${wanted}: there is no such folder`);
+}
+
+interface TurnParts {
+  readonly prompt: string;
+  readonly pool: WarmPool;
+  readonly store: Store;
+  readonly template: Template;
+  readonly ask: Ask;
+  readonly model: ResolvedModel;
+}
+
+class Job {
+  private readonly io: Io;
+  private readonly flags: JobFlags;
+  private readonly loaded: LoadedConfig;
+  private readonly config: Config;
+  private readonly logger: Logger;
+  private readonly workspaceRoot: string;
+  private readonly startedMs = clock.monotonic();
+
+  constructor(io: Io, flags: JobFlags, loaded: LoadedConfig, logger: Logger, workspaceRoot: string) {
+    this.io = io;
+    this.flags = flags;
+    this.loaded = loaded;
+    this.config = loaded.config;
+    this.logger = logger;
+    this.workspaceRoot = workspaceRoot;
+  }
+
+  async run(prompt: string): Promise<number> {
+    const { config, io } = this;
+    const template = loadTemplate(config.context.template, io.cwd);
+    const ask = makeAsk(this.flags.onAsk);
+    // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
+    const pool = makeWarmPool({
+      spares: 1,
+      replaceUsed: false,
+      clock,
+      cancelGraceMs: config.limits.cancel_grace_ms,
+      killGraceMs: config.limits.kill_grace_ms,
+      progressMs: config.limits.progress_ms,
+      pongMs: config.limits.pong_ms,
+    });
+    pool.start();
+    const stateDir = jobStateDir(config.store.path, io.env, io.cwd, newId('instance', clock.now()).slice(9));
+    const opened = openStore({ dir: stateDir, on_damage: config.store.on_damage, nowMs: clock.now() });
+    if (!opened.ok) {
+      await pool.close();
+      const code = {
+        in_use: 'state_in_use',
+        newer: 'state_newer',
+        damaged: 'state_damaged',
+        unusable: 'state_damaged',
+      } as const;
+      throw new TurndError(code[opened.failure.kind], opened.failure.message);
+    }
+    try {
+      const resolution = await resolveModel(config, io.env);
+      if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
+      if (resolution.model.notice !== null) await writeAll(io.stderr, `turnd: ${resolution.model.notice}\n`);
+      await recoverStore(opened.store, clock, this.logger);
+      return await this.turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
+    } finally {
+      await pool.close();
+      opened.store.close();
+    }
+  }
+
+  private async turn(parts: TurnParts): Promise<number> {
+    const { config, io, flags, loaded } = this;
+    const { store, pool, model } = parts;
+    const secrets = [
+      ...loaded.secrets.values,
+      ...(model.credentials.token === undefined ? [] : [model.credentials.token]),
+    ];
+    const masker = makeMasker(secrets);
+    this.logger.mask(masker);
+    const output = jobOutput(flags.output, io, clock);
+    const supervisor = composeSupervisor({
+      config,
+      clock,
+      store,
+      pool,
+      logger: this.logger,
+      masker,
+      model,
+      secrets,
+      template: parts.template,
+      workspaceRoot: this.workspaceRoot,
+      ask: parts.ask,
+      live: (_turnId, event) => output.onLive(event),
+      security: {
+        mode: config.security.default_mode,
+        source: loaded.sources.get('security.default_mode') === 'flag' ? 'flag' : 'config',
+        containment: containmentLayers(),
+        web_allow_private: [...config.security.web.allow_private],
+      },
+    });
+    const accepted = supervisor.accept({ threadId: flags.thread, principal: OPERATOR, text: parts.prompt });
+    output.started({
+      workspace_id: accepted.workspaceId,
+      thread_id: accepted.threadId,
+      turn_id: accepted.turnId,
+    });
+    const signals = watchSignals((second) => supervisor.requestEnd(accepted.turnId, 'cancel', second));
+    const row = await supervisor.whenSettled(accepted.turnId);
+    const report = this.report(row, supervisor, store, accepted.turnId);
+    await output.finish(report);
+    await supervisor.close();
+    signals.stop();
+    return jobExitCode({
+      status: report.status,
+      errorCode: row.error_code,
+      endRequested: row.end_requested,
+      signal: signals.first(),
+      refusedCalls: report.refused_calls.length,
+    });
+  }
+
+  private report(row: TurnRow, supervisor: Supervisor, store: Store, turnId: string): JobResult {
+    const usage = store.usage.ofTurn(turnId);
+    return {
+      status: row.status ?? 'failed',
+      reply: row.reply,
+      ...(row.error_code === null
+        ? {}
+        : { error: { code: row.error_code, message: row.error_message ?? '' } }),
+      usage: {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cached_tokens: usage.cached_tokens,
+      },
+      rounds: row.rounds,
+      tool_calls: row.tool_calls,
+      refused_calls: [...(supervisor.flight(turnId)?.refusedCalls ?? [])],
+      turn_id: turnId,
+      thread_id: row.thread_id,
+      state_dir: store.dir,
+      duration_ms: Math.round(clock.monotonic() - this.startedMs),
+    };
+  }
+}

@@ -1,0 +1,86 @@
+// Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
+import type { Config } from '../config/schema.js';
+import type { Clock } from '../shared/clock.js';
+import type { ModelSettings, SecuritySnapshot } from '../shared/ipc/turn-snapshot.js';
+import type { Masker } from '../shared/mask.js';
+import { recordedProcesses, recover } from './dispatch/recover.js';
+import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
+import { type Accepted, acceptMessage, type IncomingMessage } from './intake/accept-message.js';
+import type { ResolvedModel } from './intelligence/resolve-model.js';
+import type { Logger } from './observe/logger.js';
+import { endOrphans } from './processes/orphans.js';
+import type { WarmPool } from './processes/types.js';
+import { buildSnapshot } from './snapshot/build-snapshot.js';
+import type { Template } from './snapshot/template.js';
+import type { Store } from './store/types.js';
+import type { Ask, LiveListener } from './tools/running-turn.js';
+
+export interface SupervisorParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly pool: WarmPool;
+  readonly logger: Logger;
+  readonly masker: Masker;
+  readonly model: ResolvedModel;
+  /** Every known secret value, for the worker to mask. */
+  readonly secrets: readonly string[];
+  readonly template: Template;
+  readonly security: SecuritySnapshot;
+  readonly workspaceRoot: string;
+  readonly ask: Ask;
+  readonly live: LiveListener;
+}
+
+export interface Supervisor extends Omit<Scheduler, 'wake'> {
+  /** Durable when it returns; the turn starts as soon as the gate lets it. */
+  accept(message: Omit<IncomingMessage, 'workspaceRoot'>): Accepted;
+}
+
+export function composeSupervisor(parts: SupervisorParts): Supervisor {
+  const { clock, config, logger, store } = parts;
+  const omitted = new Set<string>(parts.model.settings.omit);
+  const settings = (): ModelSettings => ({ ...parts.model.settings, omit: [...omitted] });
+  const scheduler = makeScheduler(
+    {
+      store,
+      clock,
+      pool: parts.pool,
+      masker: parts.masker,
+      ask: parts.ask,
+      live: parts.live,
+      log: (event, fields) => logger.log(event === 'worker.exit' ? 'debug' : 'info', event, fields),
+      optionRefused: (model, option) => {
+        omitted.add(option);
+        parts.pool.target(settings(), parts.model.credentials.ca);
+        logger.log('warn', 'model.option_refused', { model, option });
+      },
+      freeze: (turn, marker) => ({
+        ...buildSnapshot({ ...parts, model: settings(), marker }, turn),
+        credentials: { ...parts.model.credentials, mask: [...parts.secrets] },
+      }),
+    },
+    config.agent.max_parallel_turns,
+  );
+  const { wake, ...rest } = scheduler;
+  return {
+    ...rest,
+    accept: (message) => {
+      const accepted = acceptMessage(store, clock, { ...message, workspaceRoot: parts.workspaceRoot });
+      logger.log('info', 'turn.accepted', { turn_id: accepted.turnId, thread_id: accepted.threadId });
+      wake();
+      return accepted;
+    },
+  };
+}
+
+/** Brings what an earlier supervisor left to a true state. Before anything is accepted. */
+export async function recoverStore(store: Store, clock: Clock, logger: Logger): Promise<void> {
+  if (store.unclean_since_ms !== null)
+    logger.log('warn', 'store.unclean', { last_write_ms: store.unclean_since_ms });
+  const recorded = recordedProcesses(store);
+  if (recorded.length > 0)
+    logger.log('warn', 'recover.orphans', { ended: await endOrphans(recorded, clock) });
+  for (const turnId of recover(store, clock.now()).turns)
+    logger.log('warn', 'recover.turn', { turn_id: turnId });
+}

@@ -1,0 +1,17 @@
+/** Every event name a log line can carry. A name that is not here does not compile. */
+export type LogEvent =
+  | 'config.loaded'
+  | 'store.opened'
+  | 'store.unclean'
+  | 'store.salvaged'
+  | 'recover.turn'
+  | 'recover.orphans'
+  | 'turn.accepted'
+  | 'turn.settled'
+  | 'worker.exit'
+  | 'model.chosen'
+  | 'model.option_refused'
+  | 'job.end'
+  | 'internal_error';
+
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
