@@ -1,4 +1,2 @@
-import manifest from '../package.json' with { type: 'json' };
-
-/** Version of the installed package. */
-export const VERSION: string = manifest.version;
+/** Version of the package; a test holds it equal to package.json, so that nothing is read at start. */
+export const VERSION = '0.1.0';
