@@ -1,0 +1,29 @@
+// Values that are each right and cannot be meant together. Looks at the finished configuration. Pure.
+import type { Place, Problem } from './problem.js';
+import type { Config } from './schema.js';
+
+export function contradictions(config: Config, placeOf: (path: string) => Place): Problem[] {
+  const problems: Problem[] = [];
+  const tell = (path: string, message: string): void => {
+    problems.push({ ...placeOf(path), path, message });
+  };
+  const { exec } = config.limits;
+  if (exec.timeout_ms > exec.timeout_max_ms) {
+    tell('limits.exec.timeout', 'is longer than limits.exec.timeout_max');
+  }
+  if (config.intelligence.dialect === 'builtin') {
+    if (config.intelligence.endpoints !== null) {
+      tell(
+        'intelligence.endpoints',
+        'the built-in model has no endpoint: remove it, or choose another dialect',
+      );
+    }
+    if (config.intelligence.token !== null) {
+      tell('intelligence.token', 'the built-in model takes no token: remove it, or choose another dialect');
+    }
+  }
+  if (config.limits.pong_ms >= config.limits.progress_ms) {
+    tell('limits.pong', 'must be shorter than limits.progress, or no ping is ever missed in time');
+  }
+  return problems;
+}

@@ -1,0 +1,163 @@
+// The kinds of values that carry, or may be mistaken to carry, a credential: the token, request headers, endpoint URLs.
+// A credential written inline is refused wherever it stands, and no complaint repeats a value that could be one.
+import * as v from 'valibot';
+import { isCredentialName, looksLikeCredential } from './credential-shape.js';
+import {
+  type Complaint,
+  complaint,
+  type Leaf,
+  leafOf,
+  type Read,
+  type ReadContext,
+  showText,
+} from './leaf.js';
+import { hasReference, resolveReferences, Secret, withoutReferences } from './secrets.js';
+
+/** What may stand in the open around a reference: a scheme word, perhaps with the name of its parameter. */
+const SCHEME = /^(?:[A-Za-z][A-Za-z0-9_-]{0,19} ?)?(?:[A-Za-z_-]{1,20}=)?$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+/** Set from the request itself; a configured one would break the message. */
+const RESERVED_HEADERS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+]);
+
+const USE_REFERENCE =
+  'write {{secret:NAME}} (an environment variable or systemd credential) or {{secret-file:PATH}}';
+
+/** Exactly one secret reference. */
+export function secret(description: string): Leaf<Secret> {
+  const schema = v.pipe(
+    v.string(`a credential must not stand here; ${USE_REFERENCE}`),
+    v.regex(
+      /^\s*\{\{\s*secret(?:-file)?\s*:[^{}]+\}\}\s*$/,
+      `a credential must not stand here; ${USE_REFERENCE}`,
+    ),
+  );
+  return {
+    ...leafOf(description, schema, { show: showText }),
+    read(raw, context) {
+      const parsed = v.safeParse(schema, raw);
+      if (!parsed.success) return complaint(parsed.issues[0].message);
+      return resolved(parsed.output.trim(), context);
+    },
+    show: (value) => showText(value.reference),
+  };
+}
+
+function resolved(text: string, context: ReadContext): Read<Secret> {
+  const resolution = resolveReferences(text, context);
+  if (!resolution.ok) return { ok: false, complaints: resolution.messages.map((message) => ({ message })) };
+  for (const part of resolution.parts) context.onSecret(part);
+  for (const warning of resolution.warnings) context.onWarning(warning);
+  return { ok: true, value: resolution.secret };
+}
+
+export type HeaderValue = string | Secret;
+export type Headers = Readonly<Record<string, HeaderValue>>;
+
+/** Request headers. As text (environment, flag): a JSON object. */
+export function headers(description: string): Leaf<Headers> {
+  const expected = 'expected a mapping of header names to text';
+  const schema = v.record(v.string(expected), v.string('expected text'), expected);
+  return {
+    is: 'leaf',
+    unit: '',
+    description,
+    schema,
+    nullable: false,
+    fromText: parseJson,
+    read: (raw, context) => readHeaders(raw, context, expected),
+    show(value) {
+      const shown = Object.entries(value).map(([name, header]) => {
+        return `${showText(name)}: ${showText(header instanceof Secret ? header.reference : header)}`;
+      });
+      return `{${shown.join(', ')}}`;
+    },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function readHeaders(raw: unknown, context: ReadContext, expected: string): Read<Headers> {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return complaint(expected);
+  const complaints: Complaint[] = [];
+  const value: Record<string, HeaderValue> = {};
+  const seen = new Set<string>();
+  for (const [key, text] of Object.entries(raw)) {
+    const read = readHeader(key, text, context);
+    if (seen.has(key.toLowerCase())) complaints.push({ key, message: 'stands twice (case does not count)' });
+    else if (read.ok) value[key] = read.value;
+    else complaints.push(...read.complaints.map((one) => ({ ...one, key })));
+    seen.add(key.toLowerCase());
+  }
+  return complaints.length > 0 ? { ok: false, complaints } : { ok: true, value };
+}
+
+function readHeader(name: string, text: unknown, context: ReadContext): Read<HeaderValue> {
+  if (!HEADER_NAME.test(name)) return complaint('is no header name');
+  if (RESERVED_HEADERS.has(name.toLowerCase())) return complaint('is set by turnd itself; remove it');
+  if (typeof text !== 'string') return complaint('expected text');
+  const open = withoutReferences(text);
+  if (!hasReference(text)) {
+    if (isCredentialName(name) || looksLikeCredential(text) || /^(?:bearer|basic)\s+\S/i.test(text)) {
+      return complaint(`a credential must not stand here; ${USE_REFERENCE}`);
+    }
+    return /[^\x20-\x7e]/.test(text)
+      ? complaint('holds characters that no header carries')
+      : { ok: true, value: text };
+  }
+  if (!SCHEME.test(open.trim()) || looksLikeCredential(open)) {
+    return complaint('only a scheme such as "Bearer" may stand beside a secret reference');
+  }
+  return resolved(text, context);
+}
+
+/** An http or https URL without credentials in it. */
+export function endpoint(description: string): Leaf<string> {
+  const expected = 'expected a URL that starts with http:// or https://';
+  const schema = v.pipe(
+    v.string(expected),
+    v.regex(/^https?:\/\//i, expected),
+    v.maxLength(2048, 'is too long for a URL'),
+  );
+  return {
+    ...leafOf(description, schema, { show: showText }),
+    read(raw) {
+      const parsed = v.safeParse(schema, raw);
+      if (!parsed.success) return complaint(parsed.issues[0].message);
+      return readUrl(parsed.output, expected);
+    },
+  };
+}
+
+function readUrl(text: string, expected: string): Read<string> {
+  if (!URL.canParse(text)) return complaint(expected);
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    return complaint(
+      'a credential must not stand in the URL; use intelligence.token or intelligence.headers',
+    );
+  }
+  for (const [name, value] of url.searchParams) {
+    if (isCredentialName(name) || looksLikeCredential(value)) {
+      return complaint(
+        'a credential must not stand in the query; use intelligence.token or intelligence.headers',
+      );
+    }
+  }
+  return url.hash === '' ? { ok: true, value: text } : complaint('a fragment (#…) is never sent; remove it');
+}

@@ -1,0 +1,59 @@
+// Which file is the configuration, and its text. A file that was named must be there; one that was not may be absent,
+// but if it is there and cannot be read that is told, never passed over.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Problem } from './problem.js';
+
+/** A configuration is a page or two; more is a wrong file. */
+const FILE_BYTES_MAX = 1024 * 1024;
+
+export type FoundFile =
+  | { readonly ok: true; readonly file: string; readonly text: string }
+  | { readonly ok: true; readonly file: null }
+  | { readonly ok: false; readonly problem: Problem };
+
+export function findFile(named: string | undefined, env: NodeJS.ProcessEnv, cwd: string): FoundFile {
+  const explicit = named ?? (env.TURND_CONFIG === '' ? undefined : env.TURND_CONFIG);
+  const candidates = explicit === undefined ? ['turnd.yaml', '/etc/turnd/turnd.yaml'] : [explicit];
+  for (const candidate of candidates) {
+    const found = readText(resolve(cwd, candidate), explicit !== undefined);
+    if (found !== undefined) return found;
+  }
+  return { ok: true, file: null };
+}
+
+function readText(file: string, mustExist: boolean): FoundFile | undefined {
+  const refuse = (message: string): FoundFile => ({ ok: false, problem: { file, path: '', message } });
+  let bytes: Buffer | undefined;
+  try {
+    bytes = readBounded(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (!mustExist && (code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
+    return refuse(`cannot be read: ${code}`);
+  }
+  if (bytes === undefined) return refuse('is larger than 1 MB: is it the right file?');
+  try {
+    return { ok: true, file, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch {
+    return refuse('is not UTF-8 text');
+  }
+}
+
+/** Works for pipes too, so that `--config <(generate)` does. */
+function readBounded(file: string): Buffer | undefined {
+  const descriptor = openSync(file, 'r');
+  try {
+    if (fstatSync(descriptor).isDirectory()) throw Object.assign(new Error('directory'), { code: 'EISDIR' });
+    const buffer = Buffer.alloc(FILE_BYTES_MAX + 1);
+    let length = 0;
+    for (;;) {
+      const count = readSync(descriptor, buffer, length, buffer.length - length, null);
+      length += count;
+      if (count === 0) return buffer.subarray(0, length);
+      if (length > FILE_BYTES_MAX) return undefined;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,106 @@
+// Reads the winning setting of every key into the frozen configuration. Values that lost to a stronger source are still
+// checked for their shape: a broken file is broken even where a variable hides it.
+import { dirname } from 'node:path';
+import * as v from 'valibot';
+import { DEFAULTS } from './defaults.js';
+import type { Layer, Setting, SourceName } from './layers.js';
+import type { Group, Leaf, ReadContext } from './leaf.js';
+import type { Place, Problem } from './problem.js';
+import { CONFIG, type Config } from './schema.js';
+
+interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+}
+
+export class SettingReader {
+  readonly problems: Problem[] = [];
+  readonly warnings: Problem[] = [];
+  readonly secrets: string[] = [];
+  readonly sources = new Map<string, SourceName>();
+  readonly #places = new Map<string, Place>();
+  readonly #layers: readonly Layer[];
+  readonly #around: Surroundings;
+  readonly #file: string | null;
+
+  /** `layers` from weakest to strongest. */
+  constructor(layers: readonly Layer[], around: Surroundings, file: string | null) {
+    this.#layers = layers;
+    this.#around = around;
+    this.#file = file;
+  }
+
+  /** Meaningful only while there are no problems: a value that cannot be read is left out. */
+  read(): Config {
+    // The one place where the tree of keys becomes the type that was derived from it.
+    return this.#group(CONFIG, DEFAULTS, '') as unknown as Config;
+  }
+
+  readonly placeOf = (path: string): Place => this.#places.get(path) ?? { file: 'default' };
+
+  #group(group: Group, defaults: unknown, prefix: string): Readonly<Record<string, unknown>> {
+    const result: Record<string, unknown> = {};
+    for (const [key, entry] of Object.entries(group.keys)) {
+      const path = prefix === '' ? key : `${prefix}.${key}`;
+      const fallback = (defaults as Readonly<Record<string, unknown>>)[key];
+      if (entry.is === 'group') result[key] = this.#group(entry, fallback, path);
+      else result[key + entry.unit] = this.#leaf(entry, fallback, path);
+    }
+    return Object.freeze(result);
+  }
+
+  #leaf(leaf: Leaf<unknown, string>, fallback: unknown, path: string): unknown {
+    const settings = this.#layers.flatMap((layer) => layer.settings.get(path) ?? []);
+    const winner: Setting = settings.at(-1) ?? {
+      source: 'default',
+      place: { file: 'default' },
+      raw: fallback,
+    };
+    this.sources.set(path, winner.source);
+    this.#places.set(path, winner.place);
+    for (const hidden of settings.slice(0, -1)) this.#checkHidden(leaf, hidden, path);
+    if (winner.raw === null && leaf.nullable) return null;
+    if (winner.raw === null || winner.raw === undefined) {
+      this.#tell(winner, path, {
+        message: `has no value: write one, or remove the key (default ${JSON.stringify(fallback)})`,
+      });
+      return undefined;
+    }
+    const read = leaf.read(winner.raw, this.#context(winner, path));
+    if (read.ok) return deepFreeze(read.value);
+    for (const complaint of read.complaints) this.#tell(winner, path, complaint);
+    return undefined;
+  }
+
+  #checkHidden(leaf: Leaf<unknown, string>, setting: Setting, path: string): void {
+    if (setting.raw === null && leaf.nullable) return;
+    const checked = v.safeParse(leaf.schema, setting.raw);
+    if (!checked.success) this.#tell(setting, path, { message: checked.issues[0].message });
+  }
+
+  #context(setting: Setting, path: string): ReadContext {
+    const fromFile = setting.source === 'file' && this.#file !== null;
+    return {
+      env: this.#around.env,
+      folder: fromFile ? dirname(this.#file) : this.#around.cwd,
+      onSecret: (value) => this.secrets.push(value),
+      onWarning: (message) => this.warnings.push({ ...setting.place, path, message }),
+    };
+  }
+
+  #tell(
+    setting: Setting,
+    path: string,
+    complaint: { readonly message: string; readonly suggestion?: string | undefined; readonly key?: string },
+  ): void {
+    const { message, suggestion, key } = complaint;
+    const place = (key === undefined ? undefined : setting.below?.get(key)) ?? setting.place;
+    const at = key === undefined ? path : `${path}.${key}`;
+    this.problems.push({ ...place, path: at, message, ...(suggestion === undefined ? {} : { suggestion }) });
+  }
+}
+
+/** Arrays and plain records only: a Secret freezes itself by having no fields to write. */
+function deepFreeze(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? Object.freeze(value) : value;
+}
