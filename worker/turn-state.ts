@@ -1,0 +1,66 @@
+// What a running turn remembers between its rounds. Lives in the worker only: whatever must survive it is told to the
+// supervisor as it happens.
+import type { Clock } from '../shared/clock.js';
+import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
+import { type Masker, makeMasker } from '../shared/mask.js';
+import type { Message } from '../shared/transcript/message.js';
+import { NO_USAGE, type Usage } from '../shared/transcript/usage.js';
+import type { SupervisorLink } from './link.js';
+import { LoopGuard } from './loop-guard.js';
+import type { ModelProvider } from './models/provider.js';
+import { type TurnEnd, watchEnd } from './turn-end.js';
+
+export interface TurnInput {
+  readonly snapshot: TurnSnapshot;
+  readonly credentials: TurnCredentials;
+  readonly link: SupervisorLink;
+  readonly provider: ModelProvider;
+  readonly clock: Clock;
+}
+
+export interface Turn extends TurnInput {
+  readonly end: TurnEnd;
+  readonly loops: LoopGuard;
+  readonly masker: Masker;
+  /** The transcript as the model will see it next; repaired once more on its way out. */
+  readonly history: Message[];
+  /** The snapshot's, less what the model has refused since. */
+  settings: ModelSettings;
+  used: Usage;
+  rounds: number;
+  /** Calls of all answers so far, the invalid ones included: the next call's index. */
+  calls: number;
+  /** Calls that went to the supervisor. */
+  toolCalls: number;
+  /** Provider's input tokens over our estimate, by its last answer. */
+  calibration: number;
+  /** Text of an answer that was cut and is being continued. */
+  unfinished: string;
+  /** What has gone wrong in a row; each kind has its own bound. */
+  readonly streak: { empty: number; cut: number; invalid: number; mismatch: number };
+}
+
+export function openTurn(input: TurnInput): Turn {
+  const { snapshot, link, clock } = input;
+  return {
+    ...input,
+    end: watchEnd(link, clock, snapshot.limits.deadline_ms),
+    loops: new LoopGuard(snapshot.limits.loop_repeats),
+    masker: makeMasker(input.credentials.mask),
+    history: [...snapshot.messages],
+    settings: snapshot.model,
+    used: NO_USAGE,
+    rounds: 0,
+    calls: 0,
+    toolCalls: 0,
+    calibration: 1,
+    unfinished: '',
+    streak: { empty: 0, cut: 0, invalid: 0, mismatch: 0 },
+  };
+}
+
+/** A remark to the model, in its history and in the journal. */
+export function remark(turn: Turn, text: string): void {
+  turn.history.push({ role: 'note', text });
+  turn.link.progress({ event: 'note', text });
+}
