@@ -1,7 +1,14 @@
-// What holds when nothing is configured, each value with its reason. Written as in a file, and read like one, so no
-// default can break the rules that a configured value must keep.
+// What holds when nothing is configured, each value with its reason. Already in the form that the code uses, because
+// most starts configure little and a start is the price of every job; a test reads each back through the schema.
+import type { Config } from './schema.js';
 
-export const DEFAULTS = {
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const KB = 1024;
+const MB = 1024 * KB;
+
+export const DEFAULTS: Config = {
   agent: {
     name: 'turnd',
     // No instruction is better than an invented one: the prompt template stands by itself.
@@ -25,7 +32,7 @@ export const DEFAULTS = {
   context: {
     template: null,
     // Room for careful instructions; more would crowd out the conversation on small windows.
-    instructions_max: '32KB',
+    instructions_max_bytes: 32 * KB,
   },
   limits: {
     run: {
@@ -34,46 +41,46 @@ export const DEFAULTS = {
       // Bounds the bill of a turn that runs away overnight.
       tokens: 2_000_000,
       // Jobs in scripts and CI must end; an hour covers long builds.
-      deadline: '1h',
+      deadline_ms: HOUR,
       // Three equal calls can be a check before, after, and once more; the fourth brings nothing new.
       loop_repeats: 4,
     },
     // A worker needs milliseconds to leave; two seconds allow for a loaded machine.
-    cancel_grace: '2s',
-    kill_grace: '2s',
+    cancel_grace_ms: 2 * SECOND,
+    kill_grace_ms: 2 * SECOND,
     // Longer than any pause that a healthy worker makes without saying why.
-    progress: '120s',
+    progress_ms: 2 * MINUTE,
     // An event loop that is blocked for ten seconds will not come back by itself.
-    pong: '10s',
+    pong_ms: 10 * SECOND,
     // About 16 000 tokens: enough to see head and tail, too little to fill a window.
-    tool_output: '64KB',
+    tool_output_bytes: 64 * KB,
     // Reads of one answer are small; more at once only fight for the disk.
     parallel_calls: 8,
     // Source files are far smaller; what is larger should be searched or read by range.
-    file: '10MB',
+    file_bytes: 10 * MB,
     exec: {
-      timeout: '2m',
-      timeout_max: '1h',
+      timeout_ms: 2 * MINUTE,
+      timeout_max_ms: HOUR,
       // Installs and test runs mostly end within it; what goes on can be polled.
-      yield: '30s',
+      yield_ms: 30 * SECOND,
       // A full log of a large build; an endless one is cut here.
-      spill: '64MB',
+      spill_bytes: 64 * MB,
     },
     fetch: {
-      bytes: '5MB',
-      time: '30s',
+      bytes: 5 * MB,
+      time_ms: 30 * SECOND,
     },
     model: {
-      connect: '10s',
+      connect_ms: 10 * SECOND,
       // Reasoning models think for a long time before their first byte.
-      first_byte: '120s',
+      first_byte_ms: 2 * MINUTE,
       // Providers send a sign of life every 15 to 30 seconds; twice that is silence.
-      idle: '60s',
-      call: '10m',
+      idle_ms: 60 * SECOND,
+      call_ms: 10 * MINUTE,
       // With back-off this rides out about a minute of overload.
       retries: 4,
       // Longer waits are for a person to decide.
-      retry_after: '60s',
+      retry_after_ms: 60 * SECOND,
     },
   },
   security: {
@@ -91,4 +98,4 @@ export const DEFAULTS = {
     // A job in a script says nothing when all is well.
     log_level: 'warn',
   },
-} as const;
+};

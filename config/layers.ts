@@ -42,18 +42,21 @@ export function flagLayer(flags: Flags): Layer {
 /** Empty variables count as unset, because many tools cannot unset one. */
 export function environmentLayer(env: NodeJS.ProcessEnv): Layer {
   const settings = new Map<string, Setting>();
-  const names = new Map(LEAVES.map(({ path }) => [environmentName(path), path]));
   const problems: Problem[] = [];
-  for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith('TURND_') || text === undefined || text === '') continue;
-    const path = names.get(name);
+  const ours = Object.keys(env).filter((name) => name.startsWith('TURND_'));
+  if (ours.length === 0) return { settings, problems };
+  const leaves = new Map(LEAVES.map((at) => [environmentName(at.path), at]));
+  for (const name of ours) {
+    const text = env[name];
+    if (text === undefined || text === '') continue;
+    const known = leaves.get(name);
     const place = { file: `$${name}` };
-    if (path !== undefined) {
-      settings.set(path, { source: 'env', place, raw: BY_PATH.get(path)?.fromText(text) });
+    if (known !== undefined) {
+      settings.set(known.path, { source: 'env', place, raw: known.leaf.fromText(text) });
       continue;
     }
     // Orchestrators set variables of their own (`TURND_PORT`), so only a near miss of a key is a mistake.
-    const suggestion = nearest(name, names.keys(), 2);
+    const suggestion = nearest(name, leaves.keys(), 2);
     if (suggestion !== undefined)
       problems.push({ ...place, path: '', message: 'unknown setting', suggestion });
   }

@@ -111,7 +111,8 @@ const exec = group('Commands that a turn runs.', {
 });
 
 const fetch = group('Pages that a turn fetches.', {
-  bytes: size('Largest body, after decompression.', { min: KB, max: GB }),
+  // The key says its unit already.
+  bytes: { ...size('Largest body, after decompression.', { min: KB, max: GB }), unit: '' },
   time: duration('Time of a fetch, redirects included.', { min: 100, max: HOUR }),
 });
 

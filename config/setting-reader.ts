@@ -8,6 +8,15 @@ import type { Group, Leaf, ReadContext } from './leaf.js';
 import type { Place, Problem } from './problem.js';
 import { CONFIG, type Config } from './schema.js';
 
+const NOWHERE: Place = { file: 'default' };
+
+type Parsed = Readonly<Record<string, unknown>>;
+
+/** Lists and records are one level deep; a Secret has no fields to write. */
+function freeze(value: unknown): unknown {
+  return typeof value === 'object' ? Object.freeze(value) : value;
+}
+
 interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -36,38 +45,41 @@ export class SettingReader {
     return this.#group(CONFIG, DEFAULTS, '') as unknown as Config;
   }
 
-  readonly placeOf = (path: string): Place => this.#places.get(path) ?? { file: 'default' };
+  readonly placeOf = (path: string): Place => this.#places.get(path) ?? NOWHERE;
 
-  #group(group: Group, defaults: unknown, prefix: string): Readonly<Record<string, unknown>> {
+  #group(group: Group, defaults: Parsed, prefix: string): Parsed {
     const result: Record<string, unknown> = {};
     for (const [key, entry] of Object.entries(group.keys)) {
       const path = prefix === '' ? key : `${prefix}.${key}`;
-      const fallback = (defaults as Readonly<Record<string, unknown>>)[key];
-      if (entry.is === 'group') result[key] = this.#group(entry, fallback, path);
-      else result[key + entry.unit] = this.#leaf(entry, fallback, path);
+      if (entry.is === 'group') {
+        result[key] = this.#group(entry, defaults[key] as Parsed, path);
+      } else {
+        const name = key + entry.unit;
+        result[name] = this.#leaf(entry, defaults[name], path);
+      }
     }
     return Object.freeze(result);
   }
 
   #leaf(leaf: Leaf<unknown, string>, fallback: unknown, path: string): unknown {
-    const settings = this.#layers.flatMap((layer) => layer.settings.get(path) ?? []);
-    const winner: Setting = settings.at(-1) ?? {
-      source: 'default',
-      place: { file: 'default' },
-      raw: fallback,
-    };
-    this.sources.set(path, winner.source);
+    let winner: Setting | undefined;
+    for (const layer of this.#layers) {
+      const setting = layer.settings.get(path);
+      if (setting === undefined) continue;
+      if (winner !== undefined) this.#checkHidden(leaf, winner, path);
+      winner = setting;
+    }
+    this.sources.set(path, winner?.source ?? 'default');
+    if (winner === undefined) return freeze(fallback);
     this.#places.set(path, winner.place);
-    for (const hidden of settings.slice(0, -1)) this.#checkHidden(leaf, hidden, path);
     if (winner.raw === null && leaf.nullable) return null;
     if (winner.raw === null || winner.raw === undefined) {
-      this.#tell(winner, path, {
-        message: `has no value: write one, or remove the key (default ${JSON.stringify(fallback)})`,
-      });
+      const usual = leaf.show(fallback);
+      this.#tell(winner, path, { message: `has no value: write one, or remove the key (default ${usual})` });
       return undefined;
     }
     const read = leaf.read(winner.raw, this.#context(winner, path));
-    if (read.ok) return deepFreeze(read.value);
+    if (read.ok) return freeze(read.value);
     for (const complaint of read.complaints) this.#tell(winner, path, complaint);
     return undefined;
   }
@@ -98,9 +110,4 @@ export class SettingReader {
     const at = key === undefined ? path : `${path}.${key}`;
     this.problems.push({ ...place, path: at, message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
-}
-
-/** Arrays and plain records only: a Secret freezes itself by having no fields to write. */
-function deepFreeze(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? Object.freeze(value) : value;
 }
