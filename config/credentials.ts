@@ -131,7 +131,7 @@ export function endpoint(description: string): Leaf<string> {
   const expected = 'expected a URL that starts with http:// or https://';
   const schema = v.pipe(
     v.string(expected),
-    v.regex(/^https?:\/\//i, expected),
+    v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\//, expected),
     v.maxLength(2048, 'is too long for a URL'),
   );
   return {
