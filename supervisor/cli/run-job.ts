@@ -1,7 +1,8 @@
 // `turnd --prompt`: one message in, one worker, one reply on stdout, one exit code that can be trusted.
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type LoadedConfig, loadConfig } from '../../config/load.js';
+import { type Loaded, loadConfig } from '../../config/load.js';
+import { formatProblem } from '../../config/problem.js';
 import type { Config } from '../../config/schema.js';
 import { systemClock } from '../../shared/clock.js';
 import { TurndError } from '../../shared/errors.js';
@@ -21,7 +22,6 @@ import { openStore } from '../store/open.js';
 import type { Store, TurnRow } from '../store/types.js';
 import type { Ask } from '../tools/running-turn.js';
 import { makeAsk } from './ask-terminal.js';
-import { problemLines } from './config-problems.js';
 import { type Io, writeAll } from './io.js';
 import { configOverrides, type JobFlags } from './job-flags.js';
 import { jobOutput } from './job-output.js';
@@ -33,14 +33,14 @@ const clock = systemClock;
 export const OPERATOR = 'operator';
 
 export async function runJob(io: Io, flags: JobFlags): Promise<number> {
-  const loaded = loadConfig({
+  const loaded = await loadConfig({
     env: io.env,
     cwd: io.cwd,
     flags: configOverrides(flags),
     ...(flags.config === undefined ? {} : { file: flags.config }),
   });
   if (!loaded.ok) {
-    await writeAll(io.stderr, problemLines(loaded.problems));
+    await writeAll(io.stderr, `${loaded.problems.map(formatProblem).join('\n')}\n`);
     return EXIT.usage;
   }
   const workspaceRoot = workspaceOf(flags, io);
@@ -73,6 +73,8 @@ interface TurnParts {
   readonly model: ResolvedModel;
 }
 
+type LoadedConfig = Extract<Loaded, { ok: true }>;
+
 class Job {
   private readonly io: Io;
   private readonly flags: JobFlags;
@@ -93,7 +95,7 @@ class Job {
 
   async run(prompt: string): Promise<number> {
     const { config, io } = this;
-    const template = loadTemplate(config.context.template, io.cwd);
+    const template = loadTemplate(config.context.template);
     const ask = makeAsk(this.flags.onAsk);
     // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
     const pool = makeWarmPool({

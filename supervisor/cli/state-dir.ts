@@ -12,10 +12,10 @@ export function stateHome(env: NodeJS.ProcessEnv): string {
 
 /** `stamp` makes the fresh directory's name; it sorts by time. */
 export function jobStateDir(
-  pinned: string | undefined,
+  pinned: string | null,
   env: NodeJS.ProcessEnv,
   cwd: string,
   stamp: string,
 ): string {
-  return pinned === undefined ? join(stateHome(env), 'jobs', stamp) : resolve(cwd, pinned);
+  return pinned === null ? join(stateHome(env), 'jobs', stamp) : resolve(cwd, pinned);
 }

@@ -35,10 +35,10 @@ export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Prom
   const choice = isConfigured(config) ? configured(config) : await discovered(config, env);
   if (typeof choice === 'string') return { ok: false, message: choice };
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(intelligence.headers ?? {})) {
+  for (const [name, value] of Object.entries(intelligence.headers)) {
     headers[name] = typeof value === 'string' ? value : value.reveal();
   }
-  const ca = intelligence.ca_file === undefined ? undefined : readCa(intelligence.ca_file);
+  const ca = intelligence.ca_file === null ? undefined : readCa(intelligence.ca_file);
   if (ca?.ok === false) return { ok: false, message: ca.message };
   return {
     ok: true,
@@ -56,7 +56,7 @@ export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Prom
 
 function isConfigured({ intelligence }: Config): boolean {
   return (
-    intelligence.endpoints !== undefined ||
+    intelligence.endpoints !== null ||
     intelligence.dialect !== undefined ||
     intelligence.token !== undefined
   );
@@ -67,7 +67,7 @@ function configured({ intelligence }: Config): Choice | string {
   const token = intelligence.token?.reveal();
   if (dialect === 'builtin') return builtin(null);
   const known = dialect === 'anthropic' ? ANTHROPIC : OPENAI;
-  if (intelligence.endpoints !== undefined && intelligence.model === undefined)
+  if (intelligence.endpoints !== null && intelligence.model === null)
     return 'intelligence.model: an endpoint needs the name of a model (--model NAME, or intelligence.model)';
   return {
     dialect,

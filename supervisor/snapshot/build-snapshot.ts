@@ -77,7 +77,7 @@ function limitsOf(config: Config): TurnLimits {
     exec_timeout_max_ms: limits.exec.timeout_max_ms,
     exec_yield_ms: limits.exec.yield_ms,
     parallel_calls: limits.parallel_calls,
-    fetch_bytes: limits.fetch.bytes_bytes,
+    fetch_bytes: limits.fetch.bytes,
     fetch_ms: limits.fetch.time_ms,
   };
 }

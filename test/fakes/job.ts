@@ -1,0 +1,64 @@
+// A job against the fake model, as a test sets it up: what is not said is the default of a user.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { JobResult } from '../../shared/protocol/job-result.js';
+import { type FakeModel, startFakeModel } from './fake-model-server.js';
+import type { FakeScript } from './model-steps.js';
+import { type Finished, type Running, type RunOptions, startTurnd } from './run-turnd.js';
+
+export interface JobOptions extends RunOptions {
+  readonly dialect?: 'openai' | 'anthropic';
+  readonly prompt?: string;
+  readonly args?: readonly string[];
+  /** Left out: a fresh one of the test. */
+  readonly stateDir?: string;
+  readonly strict?: boolean;
+}
+
+export interface StartedJob extends Running {
+  readonly model: FakeModel;
+  readonly stateDir: string;
+}
+
+/** A folder outside of any checkout, gone when the test ends. */
+export function scratch(t: Test, prefix = 'turnd-test-'): string {
+  const dir = mkdtempSync(join(tmpdir(), prefix));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export async function startJob(t: Test, script: FakeScript, options: JobOptions = {}): Promise<StartedJob> {
+  const model = await startFakeModel({ script, strict: options.strict ?? true });
+  t.teardown(() => model.close());
+  const stateDir = options.stateDir ?? join(scratch(t), 'state');
+  const dialect = options.dialect ?? 'openai';
+  const running = startTurnd(
+    [
+      '--prompt',
+      options.prompt ?? 'Do it.',
+      ...['--endpoint', model.url, '--dialect', dialect, '--model', 'scripted', '--state-dir', stateDir],
+      ...(options.args ?? []),
+    ],
+    { cwd: options.cwd ?? scratch(t), ...options },
+  );
+  t.teardown(() => running.child.kill('SIGKILL'));
+  return { ...running, model, stateDir };
+}
+
+export interface FinishedJob extends Finished {
+  readonly model: FakeModel;
+  readonly stateDir: string;
+}
+
+export async function runJob(t: Test, script: FakeScript, options: JobOptions = {}): Promise<FinishedJob> {
+  const job = await startJob(t, script, options);
+  const finished = await job.finished;
+  return { ...finished, model: job.model, stateDir: job.stateDir };
+}
+
+/** The one JSON document of `--output json`. */
+export function document(finished: Finished): JobResult {
+  return JSON.parse(finished.stdout) as JobResult;
+}
