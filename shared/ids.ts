@@ -15,7 +15,16 @@ function encode(value: bigint, length: number): string {
   return text;
 }
 
-export type IdKind = 'turn' | 'event' | 'item' | 'call' | 'artifact' | 'worker' | 'instance' | 'incident';
+export type IdKind =
+  | 'workspace'
+  | 'turn'
+  | 'event'
+  | 'item'
+  | 'call'
+  | 'artifact'
+  | 'worker'
+  | 'instance'
+  | 'incident';
 
 /** A fresh id such as `turn_01j9…`. `now_ms` is wall time; it only makes ids sort by age. */
 export function newId(kind: IdKind, nowMs: number): string {

@@ -1,0 +1,26 @@
+// Accepted messages. A row is written before the sender hears "accepted", and is done when its turn has ended.
+import { strict as assert } from 'node:assert';
+import { wellFormed } from '../../shared/transcript/unicode.js';
+import type { Db } from './database.js';
+import { reading, writing } from './statement.js';
+import type { InboxRow, Store } from './types.js';
+
+const COLUMNS = 'event_id, turn_id, thread_id, principal, text, created_at_ms';
+
+export function inboxTable(db: Db): Store['inbox'] {
+  const pending = reading<InboxRow>(db, `SELECT ${COLUMNS} FROM inbox WHERE done = 0 ORDER BY seq`);
+  const ofTurn = reading<InboxRow>(db, `SELECT ${COLUMNS} FROM inbox WHERE turn_id = ?`);
+  const insert = writing(db, `INSERT INTO inbox (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
+  const done = writing(db, 'UPDATE inbox SET done = 1 WHERE event_id = ?');
+  return {
+    pending: () => pending.all(),
+    ofTurn: (turnId) => ofTurn.get(turnId),
+    insert: (row) => {
+      const text = wellFormed(row.text);
+      insert(row.event_id, row.turn_id, row.thread_id, row.principal, text, row.created_at_ms);
+    },
+    markDone: (eventId) => {
+      assert(done(eventId).changes === 1, `no inbox event ${eventId}`);
+    },
+  };
+}

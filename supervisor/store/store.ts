@@ -1,0 +1,51 @@
+// Puts the tables together into the one store that the supervisor works with.
+import { rmSync } from 'node:fs';
+import { artifactsTable } from './artifacts.js';
+import { callsTable } from './calls.js';
+import type { Db } from './database.js';
+import { eventsTable } from './events.js';
+import { inboxTable } from './inbox.js';
+import { memoryTable } from './memory.js';
+import { plansTable } from './plans.js';
+import type { StatePaths } from './state-dir.js';
+import { threadsTable } from './threads.js';
+import { transactOf } from './transact.js';
+import { turnsTable } from './turns.js';
+import type { Store } from './types.js';
+import { usageTable } from './usage.js';
+import { workspacesTable } from './workspaces.js';
+
+export interface StoreParts {
+  readonly db: Db;
+  readonly paths: StatePaths;
+  readonly uncleanSinceMs: number | null;
+  releaseLock(): void;
+}
+
+export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreParts): Store {
+  return {
+    dir: paths.dir,
+    unclean_since_ms: uncleanSinceMs,
+    transact: transactOf(db),
+    close: () => {
+      if (!db.open) return;
+      // Whoever reads at this moment may keep the log alive; that is not worth waiting for.
+      db.pragma('busy_timeout = 0');
+      db.pragma('wal_checkpoint(TRUNCATE)');
+      // The mark goes before the log does: a mark without a log means that somebody took the log away.
+      rmSync(paths.running, { force: true });
+      db.close();
+      releaseLock();
+    },
+    workspaces: workspacesTable(db),
+    threads: threadsTable(db),
+    inbox: inboxTable(db),
+    turns: turnsTable(db),
+    events: eventsTable(db),
+    calls: callsTable(db),
+    usage: usageTable(db),
+    artifacts: artifactsTable(db, paths),
+    memory: memoryTable(db),
+    plans: plansTable(db),
+  };
+}

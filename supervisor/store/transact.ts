@@ -1,0 +1,45 @@
+// The one way to change durable state. A crash test may stop us on either side of the commit.
+import { strict as assert } from 'node:assert';
+import { type KillPoint, killPoint } from '../kill-point.js';
+import type { Db } from './database.js';
+import { TRANSACTIONS, type TransactionName } from './types.js';
+
+interface Points {
+  readonly before: KillPoint;
+  readonly after: KillPoint;
+}
+
+const POINTS = new Map<TransactionName, Points>(
+  TRANSACTIONS.map((name) => [name, { before: `before-commit:${name}`, after: `after-commit:${name}` }]),
+);
+
+export type Transact = <T>(name: TransactionName, body: () => T) => T;
+
+export function transactOf(db: Db): Transact {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  return (name, body) => {
+    const points = POINTS.get(name);
+    assert(points !== undefined, `no transaction ${name}`);
+    assert(!db.inTransaction, `transaction ${name} inside another one`);
+    begin.run();
+    let value: ReturnType<typeof body>;
+    try {
+      value = body();
+      assert(!isThenable(value), `the body of ${name} must be synchronous`);
+      killPoint(points.before);
+      commit.run();
+    } catch (error) {
+      // Some failures (a full disk) have rolled back already.
+      if (db.inTransaction) rollback.run();
+      throw error;
+    }
+    killPoint(points.after);
+    return value;
+  };
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}

@@ -1,0 +1,80 @@
+// Turns and their state machine. A state changes only by a step that the machine has; the row keeps what a restart
+// needs to know about the worker.
+import { strict as assert } from 'node:assert';
+import { TURN } from '../../shared/machines/turn.js';
+import { step } from '../../shared/state-machine.js';
+import { wellFormed } from '../../shared/transcript/unicode.js';
+import type { Db } from './database.js';
+import { type Bind, reading, writing } from './statement.js';
+import type { Store, TurnRow } from './types.js';
+
+/** What `transition` and `update` may write. */
+const FIELDS = [
+  'status',
+  'reply',
+  'error_code',
+  'error_message',
+  'end_requested',
+  'model',
+  'snapshot_hash',
+  'worker_id',
+  'pid',
+  'pid_start',
+  'rounds',
+  'tool_calls',
+  'created_at_ms',
+  'started_at_ms',
+  'ended_at_ms',
+] as const satisfies readonly (keyof TurnRow)[];
+
+type Fields = Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>;
+
+const COLUMNS = ['turn_id', 'thread_id', 'state', ...FIELDS].join(', ');
+
+export function turnsTable(db: Db): Store['turns'] {
+  const byId = reading<TurnRow>(db, `SELECT ${COLUMNS} FROM turns WHERE turn_id = ?`);
+  const ofThread = reading<TurnRow>(db, `SELECT ${COLUMNS} FROM turns WHERE thread_id = ? ORDER BY seq`);
+  const inStates = reading<TurnRow>(
+    db,
+    `SELECT ${COLUMNS} FROM turns WHERE state IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+  );
+  const insert = writing(
+    db,
+    `INSERT INTO turns (turn_id, thread_id, state, created_at_ms) VALUES (?, ?, 'queued', ?)`,
+  );
+  const write = fieldWriter(db);
+  return {
+    get: (turnId) => byId.get(turnId),
+    ofThread: (threadId) => ofThread.all(threadId),
+    inStates: (states) => inStates.all(JSON.stringify(states)),
+    insert: (row) => {
+      insert(row.turn_id, row.thread_id, row.created_at_ms);
+    },
+    transition: (turnId, event, fields = {}) => {
+      const row = byId.get(turnId);
+      assert(row !== undefined, `no turn ${turnId}`);
+      write(turnId, fields, step('turn', TURN, row.state, event));
+    },
+    update: (turnId, fields) => write(turnId, fields),
+  };
+}
+
+/** Writes the given fields, and the state where one is given, with one statement for each set of fields. */
+function fieldWriter(db: Db): (turnId: string, fields: Fields, state?: TurnRow['state']) => void {
+  const statements = new Map<string, ReturnType<typeof writing>>();
+  return (turnId, fields, state) => {
+    const names = FIELDS.filter((name) => fields[name] !== undefined);
+    const columns: string[] = state === undefined ? names : ['state', ...names];
+    if (columns.length === 0) return;
+    const key = columns.join(' = ?, ');
+    const run = statements.get(key) ?? writing(db, `UPDATE turns SET ${key} = ? WHERE turn_id = ?`);
+    statements.set(key, run);
+    const values: Bind[] = names.map((name) => healed(fields[name] ?? null));
+    if (state !== undefined) values.unshift(state);
+    assert(run(...values, turnId).changes === 1, `no turn ${turnId}`);
+  };
+}
+
+function healed(value: string | number | null): Bind {
+  return typeof value === 'string' ? wellFormed(value) : value;
+}

@@ -1,0 +1,44 @@
+// Tokens of each model call, one row per call.
+import type { Usage } from '../../shared/transcript/usage.js';
+import type { Db } from './database.js';
+import { reading, writing } from './statement.js';
+import type { Store } from './types.js';
+
+interface Sum {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_tokens: number;
+  readonly estimated: number;
+}
+
+export function usageTable(db: Db): Store['usage'] {
+  const sum = reading<Sum>(
+    db,
+    `SELECT coalesce(sum(input_tokens), 0) AS input_tokens, coalesce(sum(output_tokens), 0) AS output_tokens,
+       coalesce(sum(cached_tokens), 0) AS cached_tokens, coalesce(max(estimated), 0) AS estimated
+     FROM usage WHERE turn_id = ?`,
+  );
+  const record = writing(
+    db,
+    `INSERT INTO usage (turn_id, call_index, model, input_tokens, output_tokens, cached_tokens, estimated, at_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (turn_id, call_index) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
+       output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens,
+       estimated = excluded.estimated, at_ms = excluded.at_ms`,
+  );
+  return {
+    record: (turnId, callIndex, model, usage, nowMs) => {
+      const { input_tokens, output_tokens, cached_tokens, estimated } = usage;
+      record(turnId, callIndex, model, input_tokens, output_tokens, cached_tokens, estimated ? 1 : 0, nowMs);
+    },
+    ofTurn: (turnId): Usage => {
+      const row = sum.get(turnId);
+      return {
+        input_tokens: row?.input_tokens ?? 0,
+        output_tokens: row?.output_tokens ?? 0,
+        cached_tokens: row?.cached_tokens ?? 0,
+        estimated: row?.estimated === 1,
+      };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// Named roots. A root has one workspace for good; its id is derived from nothing and never changes.
+import { newId } from '../../shared/ids.js';
+import type { Db } from './database.js';
+import { reading, writing } from './statement.js';
+import type { Store, WorkspaceRow } from './types.js';
+
+const COLUMNS = 'workspace_id, root, created_at_ms';
+
+export function workspacesTable(db: Db): Store['workspaces'] {
+  const byId = reading<WorkspaceRow>(db, `SELECT ${COLUMNS} FROM workspaces WHERE workspace_id = ?`);
+  const byRoot = reading<WorkspaceRow>(db, `SELECT ${COLUMNS} FROM workspaces WHERE root = ?`);
+  const insert = writing(db, `INSERT INTO workspaces (${COLUMNS}) VALUES (?, ?, ?)`);
+  return {
+    get: (workspaceId) => byId.get(workspaceId),
+    ensure: (root, nowMs) => {
+      const known = byRoot.get(root);
+      if (known !== undefined) return known;
+      const row: WorkspaceRow = { workspace_id: newId('workspace', nowMs), root, created_at_ms: nowMs };
+      insert(row.workspace_id, row.root, row.created_at_ms);
+      return row;
+    },
+  };
+}
