@@ -28,12 +28,13 @@ export function watchEnd(link: SupervisorLink, clock: Clock, deadlineMs: number)
   const onLink = (): void => controller.abort(endReasonOf(link.signal));
   if (link.signal.aborted) onLink();
   else link.signal.addEventListener('abort', onLink, { once: true });
+  let closed = false;
   let stopReport = (): void => undefined;
   const ended = new Promise<null>((resolve) => onAbort(signal, () => resolve(null)));
   const left = ended.then(
     () =>
       new Promise<null>((resolve) => {
-        stopReport = clock.after(REPORT_MS, () => resolve(null));
+        if (!closed) stopReport = clock.after(REPORT_MS, () => resolve(null));
       }),
   );
   return {
@@ -46,6 +47,7 @@ export function watchEnd(link: SupervisorLink, clock: Clock, deadlineMs: number)
     orEnd: (promise) => Promise.race([promise, ended]),
     orLeft: (promise) => Promise.race([promise, left]),
     close() {
+      closed = true;
       stopTimer();
       stopReport();
       link.signal.removeEventListener('abort', onLink);
