@@ -1,0 +1,50 @@
+// Finds text in files and shows the lines, file by file.
+import type { JsonValue } from '../../../shared/json.js';
+import type { Command } from './command.js';
+import { flagIn, listIn, numberIn, textIn } from './content.js';
+import { ask, type Plan } from './plan.js';
+import { failed, joinText } from './told.js';
+import { countText, fenced, oneLine } from './wording.js';
+
+const MOST_SHOWN = 200;
+
+interface Hit {
+  readonly path: string;
+  readonly line: number | null;
+  readonly text: string;
+}
+
+export function* searchPlan(command: Extract<Command, { kind: 'search' }>): Plan {
+  const { text, regex, ignoreCase, path } = command;
+  const pattern = `${ignoreCase ? '(?i)' : ''}${regex ? text : literal(text)}`;
+  const given = yield* ask('grep_files', { pattern, path });
+  const what = `${regex ? `\`/${oneLine(text)}/\`` : `\`${oneLine(text)}\``}${path === '.' ? '' : ` in \`${oneLine(path)}\``}`;
+  if (given.failure !== null) return failed(`${what} could not be searched for: ${given.failure}.`);
+  const hits = listIn(given.content, 'matches').flatMap(hitOf);
+  if (hits.length === 0) return { text: `Nothing matches ${what}.`, result: '' };
+  const files = new Set(hits.map((hit) => hit.path));
+  const shown = hits.slice(0, MOST_SHOWN);
+  const cut = flagIn(given.content, 'truncated') || shown.length < hits.length;
+  const lines = hits.map(
+    (hit) =>
+      `${oneLine(hit.path, 300)}:${hit.line === null ? '' : `${hit.line}:`} ${oneLine(hit.text.trim(), 240)}`,
+  );
+  const counts = `${countText(hits.length, 'line matches', 'lines match')} ${what}, in ${countText(files.size, 'file')}`;
+  return {
+    text: joinText(
+      `${cut ? 'At least ' : ''}${counts}:`,
+      fenced(lines.slice(0, MOST_SHOWN).join('\n')),
+      cut ? 'There are more than these.' : '',
+    ),
+    result: lines.join('\n'),
+  };
+}
+
+function hitOf(match: JsonValue): Hit[] {
+  const path = textIn(match, 'path');
+  return path === null ? [] : [{ path, line: numberIn(match, 'line'), text: textIn(match, 'text') ?? '' }];
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
