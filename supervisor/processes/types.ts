@@ -22,6 +22,7 @@ export interface WorkerExit {
 /** One worker process. It leads its own session and process group; `pid` is its pgid. */
 export interface WorkerHandle {
   readonly workerId: string;
+  /** 0 when the process could not be started. */
   readonly pid: number;
   readonly pidStart: string;
   /** Value of TURND_TURN in the environment of this worker and of all that it starts: its worker id. */

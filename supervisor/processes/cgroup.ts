@@ -1,0 +1,88 @@
+// A control group per worker, where one may be made: nothing that a turn starts can leave it, whatever it does, and the
+// kernel ends all of it at one stroke. An optional layer: every function here answers "no" where it is not allowed.
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface WorkerCgroup {
+  readonly path: string;
+  pids(): number[];
+  /** SIGKILL to everything inside, forks in flight included. */
+  kill(): void;
+  /** False while something is left inside. */
+  remove(): boolean;
+}
+
+let base: string | null | undefined;
+
+/** The own control group, below which workers' ones are made; null where there is none. Probed once. */
+export function cgroupBase(): string | null {
+  if (base === undefined) base = probe();
+  return base;
+}
+
+function probe(): string | null {
+  try {
+    const mount = readFileSync('/proc/self/mountinfo', 'latin1')
+      .split('\n')
+      .find((line) => line.includes(' - cgroup2 '))
+      ?.split(' ')[4];
+    const own = readFileSync('/proc/self/cgroup', 'latin1').match(/^0::(\/.*)$/m)?.[1];
+    if (mount === undefined || own === undefined || own.startsWith('/..')) return null;
+    const trial = join(mount, own, `turnd-probe-${process.pid}`);
+    mkdirSync(trial);
+    try {
+      readFileSync(join(trial, 'cgroup.procs'));
+      writeFileSync(join(trial, 'cgroup.kill'), '1');
+    } finally {
+      rmdirSync(trial);
+    }
+    return join(mount, own);
+  } catch {
+    return null;
+  }
+}
+
+/** The control group of a worker by its id, whether or not it exists. */
+export function workerCgroup(parent: string, workerId: string): WorkerCgroup {
+  const path = join(parent, `turnd-${workerId.replace(/[^A-Za-z0-9_-]/g, '-')}`);
+  return {
+    path,
+    pids: () => {
+      try {
+        return readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean).map(Number);
+      } catch {
+        return [];
+      }
+    },
+    kill: () => {
+      try {
+        writeFileSync(join(path, 'cgroup.kill'), '1');
+      } catch {
+        // Gone already, which is what was wanted.
+      }
+    },
+    remove: () => {
+      try {
+        rmdirSync(path);
+        return true;
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === 'ENOENT';
+      }
+    },
+  };
+}
+
+/** Makes the group and moves the process in, before it can have started anything. Null where that is not allowed. */
+export function enterCgroup(workerId: string, pid: number): WorkerCgroup | null {
+  const parent = cgroupBase();
+  if (parent === null) return null;
+  const group = workerCgroup(parent, workerId);
+  try {
+    mkdirSync(group.path);
+    writeFileSync(join(group.path, 'cgroup.procs'), String(pid));
+    return group;
+  } catch {
+    group.remove();
+    return null;
+  }
+}

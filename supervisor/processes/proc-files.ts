@@ -1,0 +1,53 @@
+// Reads what the kernel says about processes. Only reads, and everything it reads may be gone a moment later.
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface ProcessStat {
+  readonly pid: number;
+  /** One letter: R, S, D, T, Z, X … */
+  readonly state: string;
+  readonly ppid: number;
+  readonly pgrp: number;
+  readonly session: number;
+  /** Clock ticks since boot, as text: with the pid it names one process for good. */
+  readonly start: string;
+}
+
+/** The fields after the command, which stands in brackets and may itself hold brackets and spaces. */
+export function parseStat(pid: number, text: string): ProcessStat | null {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state, ppid, pgrp, session] = fields;
+  const start = fields[19];
+  if (state === undefined || session === undefined || start === undefined) return null;
+  return { pid, state, ppid: Number(ppid), pgrp: Number(pgrp), session: Number(session), start };
+}
+
+export function readStat(pid: number): ProcessStat | null {
+  try {
+    return parseStat(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+/** True for a process that still runs or could run again; a zombie only waits to be reaped. */
+export function isLive(stat: ProcessStat): boolean {
+  return stat.state !== 'Z' && stat.state !== 'X';
+}
+
+export function listPids(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** Whether the environment a process was started with holds exactly `NAME=value`. False when it may not be read. */
+export function hasEnvironment(pid: number, entry: string): boolean {
+  try {
+    const environ = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return environ.startsWith(`${entry}\0`) || environ.includes(`\0${entry}\0`);
+  } catch {
+    return false;
+  }
+}
