@@ -12,7 +12,7 @@ export interface GrammarRow {
 export const GRAMMAR: readonly GrammarRow[] = [
   {
     kind: 'summarise',
-    form: 'summarise [this folder | PATH]',
+    form: 'summarise this folder, or PATH',
     does: 'says what a folder or file holds',
     examples: ['Summarise this folder', 'summarize README.md', 'what is in src?'],
   },
@@ -24,14 +24,14 @@ export const GRAMMAR: readonly GrammarRow[] = [
   },
   {
     kind: 'read',
-    form: 'read PATH[, PATH] [lines A-B | first N lines | last N lines]',
-    does: 'prints a file or a part of it',
+    form: 'read PATH [lines A-B]',
+    does: 'prints a file or some lines (also: first N lines, last N lines)',
     examples: ['read package.json', 'read package.json lines 1-40', 'show the last 20 lines of build.log'],
   },
   {
     kind: 'search',
-    form: 'search for TEXT [in PATH] [ignoring case]',
-    does: 'finds text in files; `/…/` is a regular expression',
+    form: 'search for TEXT [in PATH]',
+    does: 'finds text in files (also: /REGEX/, ignoring case)',
     examples: ['search for TODO in src', 'search for "open file" ignoring case', 'search for /fo+/ in src'],
   },
   {
@@ -43,13 +43,13 @@ export const GRAMMAR: readonly GrammarRow[] = [
   {
     kind: 'run',
     form: 'run COMMAND',
-    does: 'runs a shell command and shows what it printed',
+    does: 'runs a shell command, shows what it printed',
     examples: ['run npm test', 'run: `ls -l`', 'run `make all` in src'],
   },
   {
     kind: 'write',
     form: 'write TEXT to PATH',
-    does: 'writes a file; TEXT may be quoted, or `it` for what the step before gave',
+    does: 'writes a file (TEXT may be "it": what the step before gave)',
     examples: ['write hello to notes.txt', 'create notes.txt with "first line"'],
   },
   {
@@ -68,7 +68,7 @@ export const GRAMMAR: readonly GrammarRow[] = [
 
 /** How several requests go into one message. */
 export const SEQUENCE_NOTE =
-  'Join steps with `and then`, `; then` or line breaks. Put names with spaces, and text to be taken as it is, in quotes or backticks.';
+  'Join steps with `and then`, `; then` or line breaks. Quote names that have spaces, and texts.';
 
 export const SEQUENCE_EXAMPLE = 'run npm test and then write it to test.log';
 
