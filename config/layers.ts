@@ -76,13 +76,19 @@ export function fileLayer(root: SourceNode | null, file: string): Layer {
       problems.push({ ...placeOf(node), path: prefix, message: 'expected a mapping of keys' });
       return;
     }
+    const seen = new Set<string>();
     for (const entry of node.entries) {
       const path = prefix === '' ? entry.key : `${prefix}.${entry.key}`;
       const rule = Object.hasOwn(within.keys, entry.key) ? within.keys[entry.key] : undefined;
+      if (seen.has(entry.key)) problems.push({ ...placeOf(entry), path, message: 'stands twice' });
+      seen.add(entry.key);
       if (rule === undefined)
         problems.push({ ...placeOf(entry), path, ...unknownKey(entry.key, prefix, within, known) });
       else if (rule.is === 'group') visit(entry.node, rule, path);
-      else settings.set(path, settingOf(entry.node, placeOf(entry), placeOf));
+      else {
+        settings.set(path, settingOf(entry.node, placeOf(entry), placeOf));
+        problems.push(...repeats(entry.node, path, placeOf));
+      }
     }
   };
   if (root !== null) visit(root, CONFIG, '');
@@ -94,6 +100,17 @@ function settingOf(node: SourceNode, place: Place, placeOf: (at: Position) => Pl
   if (node.kind === 'value') return { source: 'file', place, raw };
   const below = new Map(node.entries.map((entry) => [entry.key, placeOf(entry)]));
   return { source: 'file', place, raw, below };
+}
+
+/** Keys of a record that stand twice: the later one would win without a word. */
+function repeats(node: SourceNode, path: string, placeOf: (at: Position) => Place): Problem[] {
+  if (node.kind === 'value') return [];
+  const seen = new Set<string>();
+  return node.entries.flatMap((entry) => {
+    const again = seen.has(entry.key);
+    seen.add(entry.key);
+    return again ? [{ ...placeOf(entry), path: `${path}.${entry.key}`, message: 'stands twice' }] : [];
+  });
 }
 
 /** Looks beside the key first, then for the same last word anywhere: `limits.steps` means `limits.run.steps`. */

@@ -1,5 +1,5 @@
 // A YAML text as a plain tree whose every key and value knows its line. Loads the YAML library, so it is itself loaded
-// only when there is a file. Never quotes the text in a problem: it may hold a credential.
+// only when there is a file. Keys that stand twice are kept, for the reader to name them. Never quotes the text in a problem: it may hold a credential.
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { Problem } from './problem.js';
 import { type Position, plainValue, type SourceEntry, type SourceNode } from './source-tree.js';
@@ -17,7 +17,7 @@ export interface YamlSource {
 
 export function readYaml(text: string, file: string): YamlSource {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -26,10 +26,9 @@ export function readYaml(text: string, file: string): YamlSource {
     file,
     ...at(error.pos[0]),
     path: '',
-    message: error.code === 'DUPLICATE_KEY' ? 'this key stands twice' : plain(error.message),
+    message: plain(error.message),
   }));
-  const syntaxHolds = document.errors.every((error) => error.code === 'DUPLICATE_KEY');
-  if (!syntaxHolds || document.contents === null) return { root: null, problems };
+  if (document.errors.length > 0 || document.contents === null) return { root: null, problems };
   try {
     return { root: new TreeReader(document, at).read(document.contents), problems };
   } catch (error) {
