@@ -7,14 +7,14 @@ export const MEMORY_VALUE_BYTES_MAX = 64 * 1024;
 const key = v.pipe(
   v.string(),
   v.regex(
-    /^[^_\s]\S{0,255}$/,
+    /^[^_\s\u0000-\u001f\u007f][^\s\u0000-\u001f\u007f]{0,255}$/,
     'Expected a key of 1 to 256 characters without whitespace, not beginning with _',
   ),
 );
 
-export const memoryKey = v.strictObject({ key });
+export const memoryKeyParams = v.strictObject({ key });
 
-export const memorySet = v.strictObject({
+export const memorySetParams = v.strictObject({
   key,
   value: v.pipe(v.unknown(), v.description('any JSON value, up to 64 KB as JSON text')),
   ttl_seconds: v.optional(
@@ -28,7 +28,7 @@ export const memorySet = v.strictObject({
   ),
 });
 
-export const memoryList = v.strictObject({
+export const memoryListParams = v.strictObject({
   prefix: v.optional(v.pipe(v.string(), v.maxLength(256)), ''),
   limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 100),
 });
@@ -37,7 +37,7 @@ export const MEMORY_TOOLS: readonly ToolSpec[] = [
   {
     name: 'memory.get',
     description: 'Reads a remembered value. Returns found, and the value with the time of its last change.',
-    params: memoryKey,
+    params: memoryKeyParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: true,
@@ -47,7 +47,7 @@ export const MEMORY_TOOLS: readonly ToolSpec[] = [
     description:
       'Remembers a JSON value under a key, across conversations; replaces an earlier one. For facts that later ' +
       'conversations need, not for large content (use artifact.create for that).',
-    params: memorySet,
+    params: memorySetParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: false,
@@ -56,7 +56,7 @@ export const MEMORY_TOOLS: readonly ToolSpec[] = [
     name: 'memory.list',
     description:
       'Lists the keys of remembered values in order, those that begin with prefix where one is given.',
-    params: memoryList,
+    params: memoryListParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: true,
@@ -64,7 +64,7 @@ export const MEMORY_TOOLS: readonly ToolSpec[] = [
   {
     name: 'memory.delete',
     description: 'Forgets a value. Returns whether there was one.',
-    params: memoryKey,
+    params: memoryKeyParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: false,

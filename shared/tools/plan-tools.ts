@@ -11,7 +11,7 @@ const status = v.picklist(PLAN_STATUSES);
 /** Names an item: its id, or its exact title. */
 const itemName = v.pipe(v.string(), v.minLength(1), v.maxLength(500));
 
-export const planCreate = v.strictObject({
+export const planCreateParams = v.strictObject({
   goal: v.pipe(v.string(), v.minLength(1), v.maxLength(2000)),
   items: v.pipe(
     v.array(
@@ -22,7 +22,7 @@ export const planCreate = v.strictObject({
   ),
 });
 
-export const planUpdate = v.strictObject({
+export const planUpdateParams = v.strictObject({
   item: v.optional(v.pipe(itemName, v.description('id or exact title of the item to change'))),
   status: v.optional(status),
   note: v.optional(v.pipe(v.string(), v.maxLength(4000))),
@@ -54,7 +54,7 @@ export const PLAN_TOOLS: readonly ToolSpec[] = [
       `Writes down the plan of this conversation: a goal and 1 to ${PLAN_ITEMS_MAX} ordered items (a title each, or title and detail). ` +
       'Replaces an existing plan. Returns the plan with the id of each item, and the progress. ' +
       'Use it for work of several steps, and keep it up to date with plan.update.',
-    params: planCreate,
+    params: planCreateParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: false,
@@ -73,7 +73,7 @@ export const PLAN_TOOLS: readonly ToolSpec[] = [
       `Changes the plan: name an item and give its new status (${PLAN_STATUSES.join(', ')}), note, title or detail; ` +
       'insert one item; reorder items. Several of these in one call are done together or not at all. ' +
       'Returns the plan and its progress.',
-    params: planUpdate,
+    params: planUpdateParams,
     action: 'state',
     runs: 'supervisor',
     readOnly: false,

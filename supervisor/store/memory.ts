@@ -1,6 +1,7 @@
 // Notes that the agent keeps for itself across threads. A value past its time is not there, whether or not it was
 // swept; sweeping happens with the next write.
 import type { JsonValue } from '../../shared/json.js';
+import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
 import { reading, writing } from './statement.js';
@@ -34,7 +35,7 @@ export function memoryTable(db: Db): Store['memory'] {
     },
     set: (row) => {
       sweep(row.updated_at_ms);
-      set(row.key, encodeJson(row.value), row.updated_at_ms, row.expires_at_ms);
+      set(wellFormed(row.key), encodeJson(row.value), row.updated_at_ms, row.expires_at_ms);
     },
     list: (prefix, limit, nowMs) => {
       const found = keys.all(prefix, nowMs, limit + 1).map((row) => row.key);

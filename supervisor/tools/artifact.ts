@@ -1,5 +1,9 @@
 // artifact.create, .get, .list. A thread sees its own artifacts only.
-import { artifactCreate, artifactGet, artifactList } from '../../shared/tools/artifact-tools.js';
+import {
+  artifactCreateParams,
+  artifactGetParams,
+  artifactListParams,
+} from '../../shared/tools/artifact-tools.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import type { ArtifactRow } from '../store/types.js';
 import { stateTool } from './state-tool.js';
@@ -7,7 +11,7 @@ import { stateTool } from './state-tool.js';
 const TEXT = 'text/plain; charset=utf-8';
 const BINARY = 'application/octet-stream';
 
-export const artifactCreateRun = stateTool(artifactCreate, (args, context) => {
+export const artifactCreate = stateTool(artifactCreateParams, (args, context) => {
   const content = bytesOf(args.content, args.encoding);
   if (content === null) return toolError('content is not base64; give plain text with encoding utf8');
   const row = context.store.artifacts.create(content, {
@@ -21,7 +25,7 @@ export const artifactCreateRun = stateTool(artifactCreate, (args, context) => {
   return { content: { id: row.artifact_id, bytes: row.bytes, sha256: row.sha256 }, is_error: false };
 });
 
-export const artifactGetRun = stateTool(artifactGet, ({ id, offset, length }, { store, threadId }) => {
+export const artifactGet = stateTool(artifactGetParams, ({ id, offset, length }, { store, threadId }) => {
   const row = store.artifacts.get(id);
   if (row === undefined || row.thread_id !== threadId)
     return toolError(`there is no artifact ${id} in this conversation; artifact.list names those there are`);
@@ -34,7 +38,7 @@ export const artifactGetRun = stateTool(artifactGet, ({ id, offset, length }, { 
   return partResult(row, Buffer.from(part), offset);
 });
 
-export const artifactListRun = stateTool(artifactList, ({ prefix, limit }, { store, threadId }) => {
+export const artifactList = stateTool(artifactListParams, ({ prefix, limit }, { store, threadId }) => {
   const rows = store.artifacts.list(threadId, prefix, limit + 1);
   const artifacts = rows.slice(0, limit).map(({ artifact_id, name, mime, bytes, created_at_ms }) => ({
     id: artifact_id,

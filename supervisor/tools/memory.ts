@@ -1,17 +1,22 @@
 // memory.get, .set, .list, .delete.
 import type { JsonValue } from '../../shared/json.js';
-import { MEMORY_VALUE_BYTES_MAX, memoryKey, memoryList, memorySet } from '../../shared/tools/memory-tools.js';
+import {
+  MEMORY_VALUE_BYTES_MAX,
+  memoryKeyParams,
+  memoryListParams,
+  memorySetParams,
+} from '../../shared/tools/memory-tools.js';
 import { toolError } from '../../shared/tools/tool-result.js';
 import { stateTool } from './state-tool.js';
 
-export const memoryGet = stateTool(memoryKey, ({ key }, { store, nowMs }) => {
+export const memoryGet = stateTool(memoryKeyParams, ({ key }, { store, nowMs }) => {
   const row = store.memory.get(key, nowMs);
   if (row === undefined) return { content: { found: false }, is_error: false };
   const meta = { updated_at_ms: row.updated_at_ms, expires_at_ms: row.expires_at_ms };
   return { content: { found: true, value: row.value, meta }, is_error: false };
 });
 
-export const memorySetRun = stateTool(memorySet, (args, { store, nowMs }) => {
+export const memorySet = stateTool(memorySetParams, (args, { store, nowMs }) => {
   const value = args.value as JsonValue;
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > MEMORY_VALUE_BYTES_MAX)
@@ -26,12 +31,12 @@ export const memorySetRun = stateTool(memorySet, (args, { store, nowMs }) => {
   };
 });
 
-export const memoryListRun = stateTool(memoryList, ({ prefix, limit }, { store, nowMs }) => ({
+export const memoryList = stateTool(memoryListParams, ({ prefix, limit }, { store, nowMs }) => ({
   content: { ...store.memory.list(prefix, limit, nowMs) },
   is_error: false,
 }));
 
-export const memoryDelete = stateTool(memoryKey, ({ key }, { store, nowMs }) => {
+export const memoryDelete = stateTool(memoryKeyParams, ({ key }, { store, nowMs }) => {
   const found = store.memory.get(key, nowMs) !== undefined;
   store.memory.delete(key);
   return { content: { ok: true, found }, is_error: false };

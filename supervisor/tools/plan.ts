@@ -5,8 +5,8 @@ import {
   noArguments,
   PLAN_ITEMS_MAX,
   PLAN_STATUSES,
-  planCreate,
-  planUpdate,
+  planCreateParams,
+  planUpdateParams,
 } from '../../shared/tools/plan-tools.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import { stateTool } from './state-tool.js';
@@ -28,9 +28,9 @@ interface Plan {
   next: number;
 }
 
-type Update = v.InferOutput<typeof planUpdate>;
+type Update = v.InferOutput<typeof planUpdateParams>;
 
-export const planCreateRun = stateTool(planCreate, (args, { store, threadId, nowMs }) => {
+export const planCreate = stateTool(planCreateParams, (args, { store, threadId, nowMs }) => {
   const plan: Plan = { goal: args.goal, items: [], next: 1 };
   for (const entry of args.items) {
     const { title, detail, status } = typeof entry === 'string' ? { title: entry } : entry;
@@ -46,7 +46,7 @@ export const planGet = stateTool(noArguments, (_args, { store, threadId }) => {
   return plan === undefined ? { content: { plan: null }, is_error: false } : planResult(plan);
 });
 
-export const planUpdateRun = stateTool(planUpdate, (args, { store, threadId, nowMs }) => {
+export const planUpdate = stateTool(planUpdateParams, (args, { store, threadId, nowMs }) => {
   const plan = store.plans.get(threadId) as Plan | undefined;
   if (plan === undefined) return toolError('there is no plan; write one with plan.create');
   const problem = applyUpdate(plan, args);

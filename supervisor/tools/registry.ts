@@ -1,21 +1,21 @@
 // Which behaviour each state tool has. A tool of the catalogue that runs here and is missing here fails a test.
-import { artifactCreateRun, artifactGetRun, artifactListRun } from './artifact.js';
+import { artifactCreate, artifactGet, artifactList } from './artifact.js';
 import { finish } from './finish.js';
-import { memoryDelete, memoryGet, memoryListRun, memorySetRun } from './memory.js';
-import { planClear, planCreateRun, planGet, planUpdateRun } from './plan.js';
+import { memoryDelete, memoryGet, memoryList, memorySet } from './memory.js';
+import { planClear, planCreate, planGet, planUpdate } from './plan.js';
 import type { StateTool } from './state-tool.js';
 
 export const STATE_TOOLS_RUN: Readonly<Record<string, StateTool>> = {
   finish,
-  'plan.create': planCreateRun,
+  'plan.create': planCreate,
   'plan.get': planGet,
-  'plan.update': planUpdateRun,
+  'plan.update': planUpdate,
   'plan.clear': planClear,
   'memory.get': memoryGet,
-  'memory.set': memorySetRun,
-  'memory.list': memoryListRun,
+  'memory.set': memorySet,
+  'memory.list': memoryList,
   'memory.delete': memoryDelete,
-  'artifact.create': artifactCreateRun,
-  'artifact.get': artifactGetRun,
-  'artifact.list': artifactListRun,
+  'artifact.create': artifactCreate,
+  'artifact.get': artifactGet,
+  'artifact.list': artifactList,
 };
