@@ -4,6 +4,7 @@
 import { newId } from '../../shared/ids.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import { QUEUE_MAX_BYTES } from './channel.js';
+import { Guard } from './guard.js';
 import type { WarmPool, WarmPoolOptions, WorkerHandle } from './types.js';
 import { workerFile } from './worker-file.js';
 import { type StartedWorker, startWorker, type WorkerLimits } from './worker-process.js';
@@ -34,6 +35,9 @@ class Spares implements WarmPool {
   readonly #limits: WorkerLimits;
   readonly #spares = new Set<Spare>();
   readonly #file = workerFile();
+  readonly #guard = new Guard();
+  /** Spares and workers with a turn: the guard stays as long as one of them lives. */
+  readonly #alive = new Set<StartedWorker>();
   #target: { readonly model: ModelSettings; readonly ca: string | undefined } | null = null;
   #open = false;
   #closed = false;
@@ -85,16 +89,28 @@ class Spares implements WarmPool {
       spare.worker.end('drain', { now: true });
     }
     await Promise.all(spares.map((spare) => spare.worker.ended));
+    this.#releaseGuard();
   }
 
   #spawn(): StartedWorker {
-    return startWorker({
+    const worker = startWorker({
       workerId: newId('worker', this.#options.clock.now()),
       file: this.#file,
       environment: process.env,
       clock: this.#options.clock,
       limits: this.#limits,
+      guard: this.#guard,
     });
+    this.#alive.add(worker);
+    void worker.ended.then(() => {
+      this.#alive.delete(worker);
+      this.#releaseGuard();
+    });
+    return worker;
+  }
+
+  #releaseGuard(): void {
+    if (this.#closed && this.#alive.size === 0) this.#guard.close();
   }
 
   #fill(): void {

@@ -7,6 +7,7 @@ import { makeMasker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import { enterCgroup } from './cgroup.js';
 import { Channel } from './channel.js';
+import type { Guard } from './guard.js';
 import { Heartbeat } from './heartbeat.js';
 import { Reaper } from './reaper.js';
 import { type LaunchedWorker, launchWorker } from './spawn-worker.js';
@@ -29,6 +30,8 @@ export interface WorkerOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly limits: WorkerLimits;
+  /** Ends the worker when this process is killed. */
+  readonly guard: Guard;
 }
 
 type Fault = NonNullable<WorkerExit['fault']>;
@@ -89,6 +92,7 @@ class WorkerProcess implements StartedWorker {
   #listener: ((frame: ToSupervisor) => void) | null = null;
   #state: 'started' | 'greeted' | 'ready' = 'started';
   #fault: Fault | null = null;
+  #over = false;
   #heartbeat: Heartbeat | null = null;
   #masked: readonly string[] = [];
   #resolveReady: (ready: boolean) => void = () => undefined;
@@ -118,12 +122,13 @@ class WorkerProcess implements StartedWorker {
       },
       options.limits.queueMaxBytes,
     );
+    const cgroup = enterCgroup(this.workerId, this.pid);
     this.#reaper = new Reaper({
       child: launched.child,
       pid: this.pid,
       pidStart: this.pidStart,
       marker: this.marker,
-      cgroup: enterCgroup(this.workerId, this.pid),
+      cgroup,
       clock: options.clock,
       limits: options.limits,
       lastFrame: delivered,
@@ -134,6 +139,11 @@ class WorkerProcess implements StartedWorker {
       this.#fail('worker_start_failed', 'the worker did not get ready in time', 'stuck'),
     );
     this.#channel.send({ type: 'hello', version: IPC_VERSION, worker_id: this.workerId });
+    // Later in this turn of the loop: the worker is already starting, and a new guard takes a moment to spawn.
+    setImmediate(() => {
+      if (!this.#over)
+        options.guard.add({ pid: this.pid, marker: this.marker, cgroup: cgroup?.path ?? null });
+    });
   }
 
   send(frame: ToWorker): boolean {
@@ -225,6 +235,8 @@ class WorkerProcess implements StartedWorker {
 
   async #report(launched: LaunchedWorker): Promise<WorkerExit> {
     const { code, signal, swept, gaveUp } = await this.#reaper.ended;
+    this.#over = true;
+    this.#options.guard.remove(this.pid);
     this.#cancelStart();
     this.#heartbeat?.stop();
     this.#channel.close();
