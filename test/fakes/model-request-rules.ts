@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { FakeRequest } from './model-steps.js';
 
 const WIRE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** Matches half of a surrogate pair only. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -18,6 +19,15 @@ function blank(value: JsonValue | undefined): boolean {
   return typeof value !== 'string' || value.trim() === '';
 }
 
+function isObjectText(value: JsonValue | undefined): boolean {
+  try {
+    const parsed: unknown = JSON.parse(String(value));
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
 function brokenText(value: JsonValue): boolean {
   if (typeof value === 'string') return LONE_SURROGATE.test(value) || value.includes('\0');
   if (typeof value !== 'object' || value === null) return false;
@@ -30,7 +40,8 @@ function pairing(groups: readonly { calls: string[]; results: string[] }[]): str
   const seen = new Set<string>();
   for (const { calls, results } of groups) {
     for (const id of calls) {
-      if (id === '' || seen.has(id)) broken.push(`call id ${JSON.stringify(id)} is empty or used twice`);
+      if (!CALL_ID.test(id) || seen.has(id))
+        broken.push(`call id ${JSON.stringify(id)} is empty, used twice or not of the allowed characters`);
       seen.add(id);
       const count = results.filter((each) => each === id).length;
       if (count !== 1) broken.push(`call ${id} has ${count} results right after it`);
@@ -53,8 +64,10 @@ function openaiRules(body: JsonObject): string[] {
       broken.push(`an empty ${message.role} message`);
     if (message.role === 'assistant' && calls.length === 0 && blank(message.content))
       broken.push('an empty assistant message');
-    for (const call of calls)
+    for (const call of calls) {
       if (!WIRE_NAME.test(String(object(call.function).name))) broken.push('a call with a bad name');
+      if (!isObjectText(object(call.function).arguments)) broken.push('arguments that are not a JSON object');
+    }
   }
   for (const tool of list(body.tools))
     if (!WIRE_NAME.test(String(object(tool.function).name))) broken.push('a tool with a bad name');
@@ -70,6 +83,9 @@ function anthropicBlockRules(message: JsonObject): string[] {
     if (block.type === 'text' && blank(block.text)) broken.push('an empty text block');
     if (block.type === 'tool_use' && !WIRE_NAME.test(String(block.name)))
       broken.push('a call with a bad name');
+    if (block.type === 'tool_use' && (typeof block.input !== 'object' || Array.isArray(block.input)))
+      broken.push('a call whose input is not an object');
+    if (block.type === 'tool_result' && blank(block.content)) broken.push('an empty tool result');
     if (block.type === 'thinking' && blank(block.signature)) broken.push('an unsigned thinking block');
   }
   const lastResult = blocks.findLastIndex((block) => block.type === 'tool_result');
@@ -87,6 +103,7 @@ function anthropicRules(request: FakeRequest): string[] {
   for (const [index, message] of messages.entries())
     if (message.role !== (index % 2 === 0 ? 'user' : 'assistant'))
       broken.push(`message ${index} has role ${message.role}`);
+  if (messages.at(-1)?.role !== 'user') broken.push('the last message is not from the user');
   if (list(body.system).some((block) => blank(block.text))) broken.push('an empty system block');
   if (request.bodyText.split('"cache_control"').length > 5) broken.push('more than four cache markers');
   for (const tool of list(body.tools))

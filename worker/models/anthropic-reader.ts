@@ -1,0 +1,227 @@
+// Reads a messages stream: content blocks by index, thinking with its signature, stop reason, numbers. Blocks and
+// events it does not know are left alone; the answer is complete only with `message_stop`.
+import type { JsonObject, JsonValue } from '../../shared/json.js';
+import { wellFormed } from '../../shared/transcript/unicode.js';
+import type { Usage } from '../../shared/transcript/usage.js';
+import type { AnswerReader, Reading, Refusal } from './dialect.js';
+import type { ModelAnswer, ModelEvent, StopReason } from './provider.js';
+import { refusalOf } from './refusals.js';
+import {
+  ANSWER_CHARACTERS_MAX,
+  distinctIds,
+  isObject,
+  payload,
+  TextJoin,
+  textOf,
+  tokenCount,
+} from './wire-text.js';
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  end_turn: 'end',
+  stop_sequence: 'end',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'refusal',
+};
+
+interface Block {
+  readonly index: number | null;
+  readonly type: string;
+  readonly id: string;
+  readonly name: string;
+  /** Sealed thinking, passed back as it is. */
+  readonly data: string;
+  readonly thinking: TextJoin;
+  signature: string;
+  argumentsText: string;
+  closed: boolean;
+}
+
+interface Counts {
+  input: number | null;
+  read: number;
+  created: number;
+  output: number | null;
+}
+
+function blockOf(index: number | null, start: JsonObject): Block {
+  const input = isObject(start.input) && Object.keys(start.input).length > 0 ? start.input : null;
+  return {
+    index,
+    type: textOf(start.type),
+    id: textOf(start.id),
+    name: textOf(start.name),
+    data: textOf(start.data),
+    thinking: new TextJoin(),
+    signature: textOf(start.signature),
+    argumentsText: input === null ? '' : JSON.stringify(input),
+    closed: false,
+  };
+}
+
+function reasoningPart(block: Block): JsonValue[] {
+  if (!block.closed) return [];
+  if (block.type === 'redacted_thinking' && block.data !== '')
+    return [{ type: block.type, data: wellFormed(block.data) }];
+  if (block.type === 'thinking' && block.signature !== '')
+    return [{ type: block.type, thinking: block.thinking.text, signature: wellFormed(block.signature) }];
+  return [];
+}
+
+export class AnthropicReader implements AnswerReader {
+  failure: Refusal | null = null;
+  streamed = false;
+  complete = false;
+  readonly #onEvent: (event: ModelEvent) => void;
+  readonly #text = new TextJoin();
+  readonly #blocks: Block[] = [];
+  readonly #counts: Counts = { input: null, read: 0, created: 0, output: null };
+  #size = 0;
+  #stopReason = '';
+  #model = '';
+
+  constructor(onEvent: (event: ModelEvent) => void) {
+    this.#onEvent = onEvent;
+  }
+
+  take(data: string): Reading {
+    const event = payload(data);
+    if (event === null) return 'nothing';
+    switch (event.type) {
+      case 'message_start':
+        if (isObject(event.message)) {
+          this.#model = textOf(event.message.model);
+          this.#count(event.message.usage);
+        }
+        return 'nothing';
+      case 'content_block_start':
+        return this.#start(event);
+      case 'content_block_delta':
+        return this.#delta(event);
+      case 'content_block_stop':
+        return this.#stopBlock(event);
+      case 'message_delta':
+        if (isObject(event.delta)) this.#stopReason = textOf(event.delta.stop_reason) || this.#stopReason;
+        this.#count(event.usage);
+        return 'content';
+      case 'message_stop':
+        this.complete = true;
+        return 'done';
+      case 'ping':
+        return 'ping';
+      case 'error':
+        this.failure = refusalOf(200, event);
+        return 'failed';
+      default:
+        return 'nothing';
+    }
+  }
+
+  usage(): Usage | null {
+    const { input, output, read, created } = this.#counts;
+    if (input === null || output === null || input + read + created + output === 0) return null;
+    // The provider counts what it read from and wrote to its cache apart; our input is all of it.
+    return {
+      input_tokens: input + read + created,
+      output_tokens: output,
+      cached_tokens: read,
+      estimated: false,
+    };
+  }
+
+  answer(fallbackModel: string): ModelAnswer {
+    this.#tell('text', this.#text.end());
+    for (const block of this.#blocks) this.#tell('reasoning', block.thinking.end());
+    const calls = this.#blocks.filter((block) => block.type === 'tool_use');
+    const ids = distinctIds(calls.map((call) => call.id));
+    return {
+      text: this.#text.text,
+      calls: calls.map((call, index) => ({
+        provider_id: ids[index] ?? '',
+        wire_name: wellFormed(call.name),
+        arguments_text: wellFormed(call.argumentsText),
+      })),
+      reasoning: this.#blocks.flatMap(reasoningPart),
+      stop: STOPS[this.#stopReason] ?? 'other',
+      usage: this.usage(),
+      model: this.#model === '' ? fallbackModel : wellFormed(this.#model).slice(0, 200),
+    };
+  }
+
+  #count(value: JsonValue | undefined): void {
+    if (!isObject(value)) return;
+    const counts = this.#counts;
+    counts.input = tokenCount(value.input_tokens) ?? counts.input;
+    counts.read = tokenCount(value.cache_read_input_tokens) ?? counts.read;
+    counts.created = tokenCount(value.cache_creation_input_tokens) ?? counts.created;
+    counts.output = tokenCount(value.output_tokens) ?? counts.output;
+  }
+
+  #start(event: JsonObject): Reading {
+    if (!isObject(event.content_block)) return 'nothing';
+    const start = event.content_block;
+    const block = blockOf(tokenCount(event.index), start);
+    this.#blocks.push(block);
+    this.#grow(block.argumentsText.length + block.data.length);
+    if (block.type === 'tool_use') this.streamed = true;
+    if (block.type === 'text') this.#add('text', textOf(start.text), this.#text);
+    if (block.type === 'thinking') this.#add('reasoning', textOf(start.thinking), block.thinking);
+    return this.#sized();
+  }
+
+  #delta(event: JsonObject): Reading {
+    const index = tokenCount(event.index);
+    const block = this.#blocks.findLast((each) => each.index === index);
+    if (block === undefined || !isObject(event.delta)) return 'nothing';
+    const { delta } = event;
+    switch (delta.type) {
+      case 'text_delta':
+        this.#add('text', textOf(delta.text), this.#text);
+        break;
+      case 'thinking_delta':
+        this.#add('reasoning', textOf(delta.thinking), block.thinking);
+        break;
+      case 'signature_delta':
+        block.signature += textOf(delta.signature);
+        break;
+      case 'input_json_delta':
+        block.argumentsText += textOf(delta.partial_json);
+        this.#grow(textOf(delta.partial_json).length);
+        break;
+      default:
+        return 'nothing';
+    }
+    return this.#sized();
+  }
+
+  #stopBlock(event: JsonObject): Reading {
+    const index = tokenCount(event.index);
+    const block = this.#blocks.findLast((each) => each.index === index);
+    if (block === undefined) return 'nothing';
+    this.#tell('reasoning', block.thinking.end());
+    block.closed = true;
+    return 'content';
+  }
+
+  #add(kind: 'text' | 'reasoning', piece: string, join: TextJoin): void {
+    this.#grow(piece.length);
+    this.#tell(kind, join.push(piece));
+  }
+
+  #grow(by: number): void {
+    this.#size += by;
+  }
+
+  #sized(): Reading {
+    if (this.#size <= ANSWER_CHARACTERS_MAX) return 'content';
+    this.failure = { status: 200, type: 'answer_too_large', code: '', param: '', message: '' };
+    return 'failed';
+  }
+
+  #tell(kind: 'text' | 'reasoning', text: string): void {
+    if (text === '') return;
+    this.streamed = true;
+    this.#onEvent({ kind, text });
+  }
+}

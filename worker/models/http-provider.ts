@@ -1,0 +1,226 @@
+// A model provider over HTTP: one call is a bounded series of attempts in one dialect. Counts what failed attempts
+// cost, tells of every wait before it begins, and ends at once when the turn does.
+import { type Clock, sleep } from '../../shared/clock.js';
+import { jitter } from '../../shared/ids.js';
+import type { JsonValue } from '../../shared/json.js';
+import { addUsage, type Usage } from '../../shared/transcript/usage.js';
+import type { Connections, Lane } from './connections.js';
+import type { AnswerReader, Dialect } from './dialect.js';
+import { failureOfFault } from './faults.js';
+import { type ExchangeEnd, exchange, type ResponseHead } from './http.js';
+import type { ModelEvent, ModelOutcome, ModelProvider, ModelRequest } from './provider.js';
+import { type CallFailure, failureOf, refusalOf, type Scene } from './refusals.js';
+import { nextStep, retryAfterMs } from './retry.js';
+
+/** What ended the attempts from outside. */
+type Cut = 'aborted' | 'timeout';
+
+type Attempt =
+  | { readonly kind: 'outcome'; readonly outcome: ModelOutcome }
+  | { readonly kind: 'failure'; readonly failure: CallFailure; readonly streamed: boolean }
+  /** A kept connection turned out to be dead: not the provider's failure. */
+  | { readonly kind: 'stale' };
+
+function parsedBody(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+class Call {
+  readonly #dialect: Dialect;
+  readonly #clock: Clock;
+  readonly #lane: Lane;
+  readonly #host: string;
+  readonly #request: ModelRequest;
+  readonly #onEvent: (event: ModelEvent) => void;
+  readonly #signal: AbortSignal;
+  readonly #omit: Set<string>;
+  readonly #untilMs: number;
+  #charged: Usage | null = null;
+
+  constructor(
+    dialect: Dialect,
+    clock: Clock,
+    lane: Lane,
+    host: string,
+    request: ModelRequest,
+    onEvent: (event: ModelEvent) => void,
+    signal: AbortSignal,
+  ) {
+    this.#dialect = dialect;
+    this.#clock = clock;
+    this.#lane = lane;
+    this.#host = host;
+    this.#request = request;
+    this.#onEvent = onEvent;
+    this.#signal = signal;
+    this.#omit = new Set(request.settings.omit);
+    this.#untilMs = clock.monotonic() + request.deadline_ms;
+  }
+
+  async run(): Promise<ModelOutcome> {
+    let retried = 0;
+    let freshOnly = false;
+    for (;;) {
+      const attempt = await this.#attempt(freshOnly);
+      if (attempt.kind === 'outcome') return attempt.outcome;
+      if (attempt.kind === 'stale') {
+        this.#lane.dropIdle();
+        freshOnly = true;
+        continue;
+      }
+      const { settings } = this.#request;
+      const step = nextStep(attempt.failure, settings, {
+        retried,
+        leftMs: this.#untilMs - this.#clock.monotonic(),
+        nowMs: this.#clock.now(),
+        random: jitter(),
+      });
+      if (step.kind === 'give_up')
+        return { kind: 'failed', code: step.code, message: step.message, charged: this.#charged };
+      if (attempt.streamed) this.#onEvent({ kind: 'restart' });
+      if (step.kind === 'drop_option') {
+        this.#omit.add(step.option);
+        this.#onEvent({ kind: 'option_dropped', option: step.option });
+        continue;
+      }
+      retried += 1;
+      const { reason } = attempt.failure;
+      this.#onEvent({ kind: 'retry', attempt: retried, delay_ms: step.delayMs, reason });
+      await sleep(this.#clock, step.delayMs, this.#signal);
+    }
+  }
+
+  async #attempt(freshOnly: boolean): Promise<Attempt> {
+    if (this.#signal.aborted) return { kind: 'outcome', outcome: { kind: this.#signal.reason as Cut } };
+    const { settings, credentials } = this.#request;
+    const { text, options } = this.#dialect.write(this.#request, this.#omit);
+    const reader = this.#dialect.reader(this.#onEvent);
+    const end = await exchange({
+      lane: this.#lane,
+      clock: this.#clock,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+        'user-agent': 'turnd',
+        ...this.#dialect.headers(this.#request),
+        ...settings.headers,
+        ...credentials.headers,
+        'content-length': Buffer.byteLength(text),
+      },
+      body: text,
+      limits: {
+        connectMs: settings.connect_ms,
+        firstMs: settings.first_byte_ms,
+        idleMs: settings.idle_ms,
+        callMs: settings.call_ms,
+      },
+      signal: this.#signal,
+      onData: (data) => reader.take(data),
+    });
+    return this.#judge(end, reader, options, freshOnly);
+  }
+
+  #judge(end: ExchangeEnd, reader: AnswerReader, options: readonly string[], freshOnly: boolean): Attempt {
+    if (end.kind === 'aborted') return { kind: 'outcome', outcome: { kind: this.#signal.reason as Cut } };
+    if (end.kind === 'fault' && end.stale && end.fault === 'lost' && !freshOnly) return { kind: 'stale' };
+    if (end.kind !== 'refused' && reader.failure === null && reader.complete) return this.#answered(reader);
+    this.#charge(reader.usage());
+    const scene = this.#scene(end.head, options);
+    const { settings } = this.#request;
+    const failure =
+      end.kind === 'refused'
+        ? this.#refused(end.head, end.body, scene)
+        : reader.failure !== null
+          ? failureOf(reader.failure, scene)
+          : failureOfFault(end.kind === 'fault' ? end.fault : 'lost', scene, settings);
+    return { kind: 'failure', failure, streamed: reader.streamed };
+  }
+
+  #answered(reader: AnswerReader): Attempt {
+    const answer = reader.answer(this.#request.settings.model);
+    const { usage } = answer;
+    // Attempts that failed half-way were billed too, and belong to the same call.
+    const whole = usage !== null && this.#charged !== null ? addUsage(this.#charged, usage) : usage;
+    return { kind: 'outcome', outcome: { kind: 'answer', answer: { ...answer, usage: whole } } };
+  }
+
+  #refused(head: ResponseHead, body: string, scene: Scene): CallFailure {
+    const value = parsedBody(body);
+    const says = typeof value === 'object' && value !== null && !Array.isArray(value) && 'error' in value;
+    if (head.status >= 300 || says) return failureOf(refusalOf(head.status, value), scene);
+    return {
+      code: 'model_rejected',
+      message: `${this.#host} answered ${head.status} with something that is no event stream: check that the URL is that of the API`,
+      reason: 'no event stream',
+      retry: false,
+      retryAfterMs: null,
+      option: null,
+    };
+  }
+
+  #charge(usage: Usage | null): void {
+    if (usage !== null) this.#charged = this.#charged === null ? usage : addUsage(this.#charged, usage);
+  }
+
+  #scene(head: ResponseHead | null, options: readonly string[]): Scene {
+    const { credentials, settings } = this.#request;
+    const secrets = [...credentials.mask, ...Object.values(credentials.headers), credentials.token ?? ''];
+    // A request id is the peer's to choose: one that carries a secret is not repeated.
+    const id = head?.requestId ?? null;
+    const leaks = id !== null && secrets.some((secret) => secret.length > 3 && id.includes(secret));
+    return {
+      host: this.#host,
+      model: settings.model,
+      requestId: leaks ? null : id,
+      retryAfterMs: retryAfterMs(head?.retryAfter, this.#clock.now()),
+      options,
+    };
+  }
+}
+
+function endpoint(url: string): URL | null {
+  try {
+    const parsed = new URL(url);
+    return parsed.protocol === 'http:' || parsed.protocol === 'https:' ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+/** One dialect over kept connections. All calls of a process should share one, so that they share connections. */
+export function httpProvider(dialect: Dialect, connections: Connections, clock: Clock): ModelProvider {
+  return {
+    async call(request, onEvent, signal): Promise<ModelOutcome> {
+      if (signal.aborted) return { kind: 'aborted' };
+      if (request.deadline_ms <= 0) return { kind: 'timeout' };
+      const url = endpoint(request.settings.url);
+      if (url === null)
+        return {
+          kind: 'failed',
+          code: 'model_rejected',
+          message: 'the URL of the model is not a valid http or https address',
+          charged: null,
+        };
+      const cut = new AbortController();
+      const onAbort = (): void => cut.abort('aborted' satisfies Cut);
+      const cancel = clock.after(request.deadline_ms, () => cut.abort('timeout' satisfies Cut));
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        const lane = connections.lane(url, request.credentials.ca);
+        return await new Call(dialect, clock, lane, url.host, request, onEvent, cut.signal).run();
+      } finally {
+        cancel();
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    preconnect(settings, ca): Promise<boolean> {
+      const url = endpoint(settings.url);
+      return url === null ? Promise.resolve(false) : connections.lane(url, ca).open(settings.connect_ms);
+    },
+    close: () => connections.close(),
+  };
+}
