@@ -119,7 +119,7 @@ function declareReaders(program: Command, io: Io, choose: (act: Act) => void): v
     .option('--state-dir <dir>', 'state directory of the job')
     .option('--json', 'one JSON line per turn')
     .action((thread: string, _options, command: Command) =>
-      choose(async () => (await import('./show.js')).runShow(io, { thread, ...command.optsWithGlobals() })),
+      choose(async () => (await import('./show.js')).runShow(io, { ...command.optsWithGlobals(), thread })),
     );
   program
     .command('items')
@@ -128,7 +128,7 @@ function declareReaders(program: Command, io: Io, choose: (act: Act) => void): v
     .option('--state-dir <dir>', 'state directory of the job')
     .option('--json', 'one JSON line per item')
     .action((turn: string, _options, command: Command) =>
-      choose(async () => (await import('./items.js')).runItems(io, { turn, ...command.optsWithGlobals() })),
+      choose(async () => (await import('./items.js')).runItems(io, { ...command.optsWithGlobals(), turn })),
     );
 }
 
