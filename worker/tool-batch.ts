@@ -103,7 +103,7 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
     }),
   );
   if (result === null) return;
-  batch.results[at] = messageOf(turn, call, result);
+  batch.results[at] = messageOf(call, result);
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
   heed(batch, turn.loops.finish(guarded, canonicalJson(result.content)));
 }
@@ -115,17 +115,14 @@ function heed(batch: Batch, verdict: LoopVerdict): boolean {
   return verdict.kind !== 'loop';
 }
 
-/** Secrets that a tool stumbled on do not reach the model's endpoint. */
-function messageOf(turn: Turn, call: ToolCall, result: ToolResult): ToolMessage {
-  const content = turn.masker.json(result.content);
-  return { role: 'tool', call_id: call.call_id, name: call.name, content, is_error: result.is_error };
+function messageOf(call: ToolCall, { content, is_error }: ToolResult): ToolMessage {
+  return { role: 'tool', call_id: call.call_id, name: call.name, content, is_error };
 }
 
 /** A call that goes to nobody: its result is our sentence. */
 function answerOurselves(batch: Batch, at: number, call: ToolCall, message: string): void {
-  const { turn } = batch;
-  turn.link.progress({ event: 'invalid_call', call_id: call.call_id, tool: call.name, message });
-  batch.results[at] = messageOf(turn, call, toolError(message));
+  batch.turn.link.progress({ event: 'invalid_call', call_id: call.call_id, tool: call.name, message });
+  batch.results[at] = messageOf(call, toolError(message));
 }
 
 function sealUnstarted(batch: Batch, calls: readonly ReadCall[]): void {

@@ -2,7 +2,6 @@
 // supervisor as it happens.
 import type { Clock } from '../shared/clock.js';
 import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
-import { type Masker, makeMasker } from '../shared/mask.js';
 import type { Message } from '../shared/transcript/message.js';
 import { NO_USAGE, type Usage } from '../shared/transcript/usage.js';
 import type { SupervisorLink } from './link.js';
@@ -21,7 +20,6 @@ export interface TurnInput {
 export interface Turn extends TurnInput {
   readonly end: TurnEnd;
   readonly loops: LoopGuard;
-  readonly masker: Masker;
   /** The transcript as the model will see it next; repaired once more on its way out. */
   readonly history: Message[];
   /** The snapshot's, less what the model has refused since. */
@@ -46,7 +44,6 @@ export function openTurn(input: TurnInput): Turn {
     ...input,
     end: watchEnd(link, clock, snapshot.limits.deadline_ms),
     loops: new LoopGuard(snapshot.limits.loop_repeats),
-    masker: makeMasker(input.credentials.mask),
     history: [...snapshot.messages],
     settings: snapshot.model,
     used: NO_USAGE,

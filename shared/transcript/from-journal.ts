@@ -1,6 +1,8 @@
 // Reads the journal of a thread as a transcript. Results stand where they were committed: putting each one behind its
 // call is the repair's work, so that there is one place that knows what providers accept.
+
 import type { JournalEvent } from '../journal.js';
+import type { JsonValue } from '../json.js';
 import type { Message } from './message.js';
 
 /** Messages of `events` (whole turns, oldest first) as they were journaled; pass them through `repairHistory` before use. */
@@ -24,7 +26,7 @@ function messageOf(event: JournalEvent): Message | null {
         role: 'tool',
         call_id: event.call_id,
         name: event.tool,
-        content: event.content,
+        content: withHandle(event.content, event.artifact_id),
         is_error: event.is_error,
       };
     case 'note':
@@ -34,4 +36,11 @@ function messageOf(event: JournalEvent): Message | null {
     case 'turn_ended':
       return null;
   }
+}
+
+/** The handle of the whole output, where the model saw it when the call ended. */
+function withHandle(content: JsonValue, artifactId: string | undefined): JsonValue {
+  if (artifactId === undefined || typeof content !== 'object' || content === null || Array.isArray(content))
+    return content;
+  return { ...content, artifact_id: artifactId };
 }

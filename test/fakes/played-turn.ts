@@ -20,7 +20,6 @@ export interface PlayOptions extends MemoryLinkOptions {
   readonly plan?: readonly PlannedTool[];
   readonly limits?: Partial<TurnSnapshot['limits']>;
   readonly snapshot?: Partial<TurnSnapshot>;
-  readonly mask?: readonly string[];
   /** Ends the turn before it begins. */
   readonly endFirst?: EndReason;
 }
@@ -127,7 +126,7 @@ export function startTurn(options: PlayOptions): Running {
     budget_admission: false,
     ...options.snapshot,
   };
-  const credentials = { headers: {}, mask: [...(options.mask ?? [])] };
+  const credentials = { headers: {}, mask: [] };
   const run = runTurn({ snapshot, credentials, link, provider, clock });
   return {
     clock,

@@ -257,15 +257,6 @@ t.test('made-up tool names are stored so that every provider takes them back', a
   for (const call of calls) t.match(call.name, /^[A-Za-z0-9_-]{1,64}$/);
 });
 
-t.test('a secret that a tool stumbled on does not go to the model', async (t) => {
-  const { provider } = await playTurn({
-    mask: ['sk-very-secret'],
-    tools: { read_file: () => ({ text: 'key = sk-very-secret' }) },
-    steps: [asks(['read_file', { path: '.env' }]), says('Done.')],
-  });
-  t.notMatch(JSON.stringify(provider.requests[1]?.messages), /sk-very-secret/);
-});
-
 t.test(
   'the same call with the same arguments is warned about at the third and ends the turn at the fourth',
   async (t) => {
