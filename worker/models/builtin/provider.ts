@@ -41,8 +41,8 @@ export function builtinProvider(clock: Clock): ModelProvider {
       tell(answer.text, onEvent);
       return { kind: 'answer', answer };
     },
-    // There is nothing to connect to, and nothing that a first call would have to wait for.
-    preconnect: () => Promise.resolve(true),
+    // There is nothing to connect to.
+    preconnect: () => Promise.resolve(false),
     close: () => undefined,
   };
 }
