@@ -1,0 +1,13 @@
+// The tools that run in the worker, by name. Each is loaded at its first call: a turn pays for those it uses only.
+import type { JsonObject } from '../../shared/json.js';
+import type { Executor } from './executor.js';
+
+/** Arguments come validated against the tool's spec, so they are what the executor says it takes. */
+function lazy<Params>(load: () => Promise<Executor<Params>>): Executor<JsonObject> {
+  return async (params, context) => await (await load())(params as Params, context);
+}
+
+export const EXECUTORS: Readonly<Record<string, Executor<JsonObject>>> = {
+  exec_command: lazy(async () => (await import('./exec-command.js')).execCommand),
+  write_stdin: lazy(async () => (await import('./write-stdin.js')).writeStdin),
+};
