@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from '../shared/json.js';
 import { cutText } from '../shared/transcript/unicode.js';
 
-export type Checked =
+type Checked =
   /** `reply` is the value as JSON. */
   | { readonly ok: true; readonly reply: string }
   /** `problem` is for the model: what does not match, and where. */

@@ -20,7 +20,7 @@ export type Asked =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly itemId: string; readonly model: string }
   | { readonly kind: 'over'; readonly outcome: TurnOutcome };
 
-export type Admission =
+type Admission =
   | { readonly kind: 'go'; readonly model: string }
   | { readonly kind: 'over'; readonly outcome: TurnOutcome };
 

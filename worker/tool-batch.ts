@@ -1,7 +1,7 @@
 // Runs the calls of one answer. Read-only ones run side by side, all others alone and in order, so a write waits for the
 // reads before it and the reads after it wait for it. Results stand in order of the answer, whoever finished first; a
 // call that fails is a result like any other and stops nobody.
-import { canonicalJson, type JsonObject } from '../shared/json.js';
+import { canonicalJson, type JsonObject, type JsonValue } from '../shared/json.js';
 import type { PlannedTool } from '../shared/tools/tool-plan.js';
 import { type ToolResult, toolError } from '../shared/tools/tool-result.js';
 import type { ToolCall, ToolMessage } from '../shared/transcript/message.js';
@@ -12,7 +12,7 @@ import type { Turn } from './turn-state.js';
 /** The tool by which a model ends its turn. */
 const FINISH = 'finish';
 
-export interface BatchEnd {
+interface BatchEnd {
   /** One per call in order of the answer; a call that was not started or never reported because the turn ended has none here, and gets its result when the turn is settled. */
   readonly results: readonly ToolMessage[];
   /** Remarks for the model about repeats. */
@@ -105,7 +105,15 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
   if (result === null) return;
   batch.results[at] = messageOf(call, result);
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
-  heed(batch, turn.loops.finish(guarded, canonicalJson(result.content)));
+  heed(batch, turn.loops.finish(guarded, comparable(result.content)));
+}
+
+/** What tells two results apart. How long a call took is no progress, unless what it started still runs. */
+function comparable(content: JsonValue): string {
+  if (typeof content !== 'object' || content === null || Array.isArray(content) || content.running === true)
+    return canonicalJson(content);
+  const { duration_ms: _duration, ...rest } = content;
+  return canonicalJson(rest);
 }
 
 /** Notes what the guard says; false when the call must not run. */

@@ -58,21 +58,6 @@ export function cutText(text: string, maxBytes: number): string {
   return text.slice(0, headEnd(text, maxBytes));
 }
 
-/** Beginning and end of `text` with the middle counted, together at most `maxBytes` in UTF-8. */
-export function headTail(text: string, maxBytes: number): string {
-  if (fits(text, maxBytes)) return text;
-  const total = Buffer.byteLength(text);
-  const room = maxBytes - Buffer.byteLength(gapMark(total));
-  if (room <= 0) return cutText(text, maxBytes);
-  const head = text.slice(0, headEnd(text, Math.ceil(room / 2)));
-  const tail = text.slice(tailStart(text, Math.floor(room / 2)));
-  return `${head}${gapMark(total - Buffer.byteLength(head) - Buffer.byteLength(tail))}${tail}`;
-}
-
-function gapMark(bytes: number): string {
-  return `\n… ${bytes} bytes left out …\n`;
-}
-
 /** Cheap first: a UTF-16 unit takes one to three bytes. */
 function fits(text: string, maxBytes: number): boolean {
   if (text.length * 3 <= maxBytes) return true;
@@ -95,20 +80,6 @@ function headEnd(text: string, maxBytes: number): number {
     end += point > 0xffff ? 2 : 1;
   }
   return joinedBack(text, end);
-}
-
-function tailStart(text: string, maxBytes: number): number {
-  let bytes = 0;
-  let start = text.length;
-  while (start > 0) {
-    const step = isPairEnd(text, start) ? 2 : 1;
-    bytes += bytesOf(text.codePointAt(start - step) ?? 0);
-    if (bytes > maxBytes) break;
-    start -= step;
-  }
-  for (let moved = 0; moved < CLUSTER_MAX && start < text.length && joinsBefore(text, start); moved += 1)
-    start += (text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1;
-  return start;
 }
 
 /** Moves a cut back to where a character begins. */

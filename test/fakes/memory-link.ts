@@ -10,7 +10,7 @@ import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import type { CallRequest, SupervisorLink } from '../../worker/link.js';
 
 /** Gives the content of a result, or a whole result. */
-export type FakeTool = (
+type FakeTool = (
   request: CallRequest,
   signal: AbortSignal,
 ) => JsonValue | ToolResult | Promise<JsonValue | ToolResult>;

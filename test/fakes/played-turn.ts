@@ -15,7 +15,7 @@ import { brokenHistory } from './history-rules.js';
 import { MemoryLink, type MemoryLinkOptions } from './memory-link.js';
 import { type ModelStep, ScriptedProvider } from './scripted-provider.js';
 
-export interface PlayOptions extends MemoryLinkOptions {
+interface PlayOptions extends MemoryLinkOptions {
   readonly steps: readonly ModelStep[];
   readonly plan?: readonly PlannedTool[];
   readonly limits?: Partial<TurnSnapshot['limits']>;
@@ -24,7 +24,7 @@ export interface PlayOptions extends MemoryLinkOptions {
   readonly endFirst?: EndReason;
 }
 
-export interface Played {
+interface Played {
   readonly outcome: TurnOutcome;
   readonly link: MemoryLink;
   readonly provider: ScriptedProvider;
@@ -35,7 +35,7 @@ export interface Played {
   readonly results: readonly Extract<Message, { role: 'tool' }>[];
 }
 
-export interface Running {
+interface Running {
   readonly clock: FakeClock;
   readonly link: MemoryLink;
   readonly provider: ScriptedProvider;

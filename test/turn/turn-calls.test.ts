@@ -1,8 +1,8 @@
-// The calls of an answer: order, side by side, broken ones, repeats. With the real loop in process.
+// The calls of an answer: order, side by side, broken ones. With the real loop in process.
 import { setImmediate as nextTick } from 'node:timers/promises';
 import t from 'tap';
 import type { CallRequest } from '../../worker/link.js';
-import { plannedTool, playTurn, startTurn, TOOLS } from '../fakes/played-turn.js';
+import { playTurn, startTurn } from '../fakes/played-turn.js';
 import { answer, asks, says } from '../fakes/scripted-provider.js';
 
 /** Tools that end when the test says so: `release(path)`. */
@@ -94,45 +94,42 @@ t.test('no more calls run at once than the limit allows', async (t) => {
   t.equal(alone.link.peak, 1);
 });
 
-t.test(
-  'one call that fails, one that is denied and one that does not exist leave the others alone',
-  async (t) => {
-    const { results, outcome, link } = await playTurn({
-      tools: {
-        read_file: async (request) => {
-          if (request.arguments.path === 'slow') await nextTick();
-          if (request.arguments.path === 'broken') return { content: { error: 'exit 1' }, is_error: true };
-          return `content of ${String(request.arguments.path)}`;
-        },
+t.test('a call that fails, is denied or does not exist leaves the others alone', async (t) => {
+  const { results, outcome, link } = await playTurn({
+    tools: {
+      read_file: async (request) => {
+        if (request.arguments.path === 'slow') await nextTick();
+        if (request.arguments.path === 'broken') return { content: { error: 'exit 1' }, is_error: true };
+        return `content of ${String(request.arguments.path)}`;
       },
-      steps: [
-        asks(
-          ['read_file', { path: 'slow' }],
-          ['read_file', { path: 'quick' }],
-          ['read_file', { path: 'broken' }],
-          ['plan_get', {}],
-          ['no_such_tool', {}],
-        ),
-        says('Done.'),
-      ],
-    });
-    t.same(
-      results.map((result) => [result.name, result.is_error]),
-      [
-        ['read_file', false],
-        ['read_file', false],
-        ['read_file', true],
-        ['plan.get', true],
-        ['no_such_tool', true],
-      ],
-    );
-    t.match(results[4]?.content, {
-      error: /no tool "no_such_tool".*read_file, write_file, status, plan_get/,
-    });
-    t.equal(outcome.tool_calls, 4);
-    t.same(link.told('invalid_call').length, 1);
-  },
-);
+    },
+    steps: [
+      asks(
+        ['read_file', { path: 'slow' }],
+        ['read_file', { path: 'quick' }],
+        ['read_file', { path: 'broken' }],
+        ['plan_get', {}],
+        ['no_such_tool', {}],
+      ),
+      says('Done.'),
+    ],
+  });
+  t.same(
+    results.map((result) => [result.name, result.is_error]),
+    [
+      ['read_file', false],
+      ['read_file', false],
+      ['read_file', true],
+      ['plan.get', true],
+      ['no_such_tool', true],
+    ],
+  );
+  t.match(results[4]?.content, {
+    error: /no tool "no_such_tool".*read_file, write_file, status, plan_get/,
+  });
+  t.equal(outcome.tool_calls, 4);
+  t.same(link.told('invalid_call').length, 1);
+});
 
 t.test('after a cancel no further call starts, and each call still gets its one result', async (t) => {
   const { release, tools } = heldTools();
@@ -255,87 +252,4 @@ t.test('made-up tool names are stored so that every provider takes them back', a
     ) ?? [];
   t.equal(calls.length, names.length);
   for (const call of calls) t.match(call.name, /^[A-Za-z0-9_-]{1,64}$/);
-});
-
-t.test(
-  'the same call with the same arguments is warned about at the third and ends the turn at the fourth',
-  async (t) => {
-    const same = asks(['read_file', { path: 'a' }]);
-    const { outcome, link, provider, results } = await playTurn({
-      tools: { read_file: (request) => `reading ${request.index}` },
-      steps: [
-        same,
-        asks(['read_file', { path: 'other' }]),
-        same,
-        same,
-        asks(['read_file', '{ "path" : "a" }']),
-      ],
-    });
-    t.match(outcome, {
-      status: 'loop_detected',
-      error: { code: 'loop_detected', message: /read_file \{"path":"a"\} was called 4 times/ },
-    });
-    t.equal(link.requests.length, 4, 'the fourth is not run');
-    t.match(link.told('note')[0]?.text, /3 times.*ends this turn/);
-    t.match(provider.requests[4]?.messages.at(-1), { role: 'note', text: /3 times/ });
-    t.match(results.at(-1)?.content, { error: /repeat/ });
-  },
-);
-
-t.test('two calls that take turns are named as the pattern', async (t) => {
-  const steps = Array.from({ length: 10 }, (_, index) =>
-    asks(['read_file', { path: index % 2 === 0 ? 'a' : 'b' }]),
-  );
-  const { outcome } = await playTurn({ tools: { read_file: () => 'same' }, steps });
-  t.match(outcome, { status: 'loop_detected', rounds: 7, error: { message: /take turns: .*"b".*"a"/ } });
-});
-
-t.test('honest polling with changing results is not a loop; polling that never changes is', async (t) => {
-  const poll = asks(['status', { job: 1 }]);
-  let left = 20;
-  const changing = await playTurn({
-    tools: { status: () => ({ left: left-- }) },
-    steps: [...Array.from({ length: 20 }, () => poll), says('Done.')],
-    limits: { rounds: 50 },
-  });
-  t.match(changing.outcome, { status: 'completed', rounds: 21 });
-  const stuck = await playTurn({
-    tools: { status: () => ({ left: 7 }) },
-    steps: Array.from({ length: 20 }, () => poll),
-  });
-  t.match(stuck.outcome, { status: 'loop_detected', rounds: 4, error: { message: /4 times.*same result/ } });
-  t.match(stuck.link.told('note')[0]?.text, /3 times/);
-});
-
-t.test('ten identical calls in one answer are stopped, and each gets a result', async (t) => {
-  for (const [tool, kind] of [
-    ['read_file', 'read'],
-    ['write_file', 'write'],
-    ['status', 'poll'],
-  ] as const) {
-    const calls = Array.from({ length: 10 }, () => [tool, { path: 'a' }] as const);
-    let count = 0;
-    const { outcome, link, results } = await playTurn({
-      plan: [...TOOLS.filter((each) => each.name !== tool), plannedTool(tool, kind)],
-      tools: { [tool]: () => `result ${count++}` },
-      steps: [asks(...calls)],
-    });
-    t.equal(outcome.status, 'loop_detected', kind);
-    t.equal(link.requests.length, 3, kind);
-    t.equal(results.length, 10);
-    t.equal(results.filter((result) => result.is_error).length, 7);
-  }
-});
-
-t.test('the number of repeats is a setting', async (t) => {
-  const same = asks(['read_file', { path: 'a' }]);
-  const tools = { read_file: () => 'text' };
-  const two = await playTurn({ tools, steps: [same, same], limits: { loop_repeats: 2 } });
-  t.match(two.outcome, { status: 'loop_detected', rounds: 2 });
-  const off = await playTurn({
-    tools,
-    steps: [...Array.from({ length: 12 }, () => same), says('Done.')],
-    limits: { loop_repeats: 0 },
-  });
-  t.equal(off.outcome.status, 'completed');
 });

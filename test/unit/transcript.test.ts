@@ -1,14 +1,11 @@
-// Histories that providers accept, whatever was stored: pairs, order, ids, emptiness, Unicode. And the token estimate.
+// Histories that providers accept, whatever was stored: pairs, order, ids, emptiness, Unicode.
 import assert from 'node:assert';
 import t from 'tap';
-import { systemClock } from '../../shared/clock.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
-import { estimateRequest, estimateTokens } from '../../shared/transcript/estimate-tokens.js';
 import { messagesOf } from '../../shared/transcript/from-journal.js';
 import type { Message, ToolCall } from '../../shared/transcript/message.js';
 import { repairHistory } from '../../shared/transcript/repair.js';
-import { cutText, headTail, mapJsonText, sendableText, wellFormed } from '../../shared/transcript/unicode.js';
 import { writeAnthropic } from '../../worker/models/anthropic-request.js';
 import { writeOpenai } from '../../worker/models/openai-request.js';
 import type { ModelRequest } from '../../worker/models/provider.js';
@@ -231,13 +228,6 @@ t.test('a history that starts with an answer gets a beginning', async (t) => {
   t.match(repaired[1], { role: 'user', text: /not shown/ });
 });
 
-t.test('JSON that nests without end does not exhaust the stack', async (t) => {
-  let deep: JsonValue = 'bottom';
-  for (let level = 0; level < 50_000; level += 1) deep = [deep];
-  const repaired = repairHistory([user('go'), assistant('', call('a')), result('a', deep)]);
-  t.match(JSON.stringify(repaired), /nested too deep/);
-});
-
 t.test('a healthy history is passed on as it is, without copies', async (t) => {
   const content = { big: 'x'.repeat(1_000) };
   const messages = [user('go'), assistant('text', call('a')), result('a', content)];
@@ -305,81 +295,4 @@ t.test('the journal of a thread reads as its transcript', async (t) => {
     { role: 'note', text: 'turn ended with status cancelled' },
     user('again'),
   ]);
-});
-
-t.test('half characters and NULs are replaced, everything else stays', async (t) => {
-  t.equal(wellFormed('a\ud83d'), 'a\ufffd');
-  t.equal(wellFormed('😀\0'), '😀\0');
-  t.equal(sendableText('😀\0\udc00'), '😀\ufffd\ufffd');
-  const value = { a: ['ok', { b: 1 }], c: null };
-  t.equal(mapJsonText(value, sendableText), value);
-  t.same(mapJsonText({ 'k\ud83d': ['\0'] }, sendableText), { 'k\ufffd': ['\ufffd'] });
-});
-
-t.test('a cut falls between two characters and within its bytes', async (t) => {
-  const texts = [
-    'aaaa😀tail',
-    'éééé',
-    '日本語',
-    `${'a'.repeat(9)}👩‍👩‍👧b`,
-    `e${'\u0301'.repeat(40)}`,
-    '👍🏽👍🏽',
-    '\ud83d\ud83d\ud83d',
-  ];
-  for (const text of texts) {
-    for (let bytes = 0; bytes <= Buffer.byteLength(text) + 1; bytes += 1) {
-      const cut = cutText(text, bytes);
-      t.ok(text.startsWith(cut) && Buffer.byteLength(cut) <= bytes, `${JSON.stringify(text)} at ${bytes}`);
-      t.ok(cut.isWellFormed() || !text.isWellFormed());
-      if (bytes >= Buffer.byteLength(text)) t.equal(cut, text);
-    }
-  }
-  t.equal(cutText('aaaa😀', 7), 'aaaa');
-  t.equal(cutText('👍🏽👍🏽', 12), '👍🏽', 'a skin tone stays with its hand');
-  t.equal(cutText(`${'a'.repeat(9)}👩‍👩‍👧b`, 20), 'a'.repeat(9), 'a family is not torn apart');
-});
-
-t.test('head and tail are kept and the middle is counted', async (t) => {
-  const text = `begin ${'😀'.repeat(1_000)} end`;
-  for (const bytes of [0, 10, 40, 60, 100, 1_001, 4_000]) {
-    const kept = headTail(text, bytes);
-    t.ok(Buffer.byteLength(kept) <= bytes && kept.isWellFormed(), `${bytes}`);
-    if (bytes < 60) continue;
-    const [, head = '', count = '', tail = ''] = /^(.*)\n… (\d+) bytes left out …\n(.*)$/s.exec(kept) ?? [];
-    t.ok(text.startsWith(head) && text.endsWith(tail) && head.length > 0 && tail.length > 0);
-    t.equal(Buffer.byteLength(head) + Number(count) + Buffer.byteLength(tail), Buffer.byteLength(text));
-  }
-  t.equal(headTail('short', 5), 'short');
-});
-
-t.test('the estimate follows the kind of text', async (t) => {
-  t.equal(estimateTokens(''), 0);
-  t.equal(estimateTokens('plain words of an english sentence '.repeat(10)), 88);
-  t.equal(estimateTokens('日本語'), 3);
-  t.ok(estimateTokens('{"a":1,"b":[2,3]}') > 17 / 4, 'data costs more than prose');
-  const started = systemClock.monotonic();
-  estimateTokens('a'.repeat(5_000_000));
-  t.ok(systemClock.monotonic() - started < 2_000, 'linear, whatever the text');
-});
-
-t.test('the estimate of a request counts prompt, messages and tools', async (t) => {
-  const tool = {
-    name: 'a',
-    wire_name: 'a',
-    description: 'd'.repeat(400),
-    input_schema: {},
-    runs: 'worker',
-    read_only: true,
-    polls: false,
-  } as const;
-  const bare = estimateRequest('p'.repeat(400), [], []);
-  t.equal(bare, 100);
-  t.ok(estimateRequest('', [], [tool]) > 100);
-  const messages = [
-    user('u'.repeat(400)),
-    assistant('', { ...call('a'), arguments: { text: 'x'.repeat(400) } }),
-    result('a', { out: 'y'.repeat(400) }),
-  ];
-  const full = estimateRequest('', messages, []);
-  t.ok(full > 300 && full < 400, `${full}`);
 });
