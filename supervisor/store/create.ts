@@ -1,8 +1,8 @@
 // A fresh database, built under another name and renamed into place whole: no start ever sees half of one.
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { connect, type Db } from './database.js';
 import { type Migration, migrate } from './migrate.js';
-import { exists, makePrivateFile, type StatePaths, syncToDisk } from './state-dir.js';
+import { exists, makePrivateFile, removeFile, type StatePaths, syncToDisk } from './state-dir.js';
 
 /** `fill` may put rows into the new tables before the database takes its place. */
 export function createDatabase(
@@ -12,7 +12,7 @@ export function createDatabase(
   fill: (db: Db) => void = () => undefined,
 ): void {
   const draft = `${paths.database}.new`;
-  for (const path of [draft, `${draft}-journal`]) rmSync(path, { force: true });
+  for (const path of [draft, `${draft}-wal`, `${draft}-shm`]) removeFile(path);
   makePrivateFile(draft);
   const db = connect(draft);
   try {

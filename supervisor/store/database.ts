@@ -1,4 +1,5 @@
 // One connection as we want it, always. What a connection must never do differently is set here and nowhere else.
+import { strict as assert } from 'node:assert';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,6 +9,9 @@ export type Db = Database.Database;
 
 /** How long a statement waits for a lock that somebody else holds on the file before it fails as busy. */
 const BUSY_TIMEOUT_MS = 15_000;
+
+/** The value of `synchronous` that syncs the log at each commit. */
+const FULL = 2;
 
 export interface ConnectOptions {
   readonly readonly?: boolean;
@@ -51,6 +55,8 @@ export function configure(db: Db): void {
     PRAGMA synchronous = FULL;
     PRAGMA journal_size_limit = 67108864;
   `);
+  assert.equal(db.pragma('synchronous', { simple: true }), FULL, 'commits would not survive a loss of power');
+  assert.equal(db.pragma('journal_mode', { simple: true }), 'wal', 'readers would block the writer');
 }
 
 /** The result code of a SQLite error, such as SQLITE_BUSY; undefined for anything else. */

@@ -1,6 +1,6 @@
 // Opens the store of a state directory, for its one owner. Every way in which that can fail is a value with a remedy in
 // its text; what is damaged is moved aside and read as far as it goes, and nobody ever starts on an empty state unaware.
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createDatabase } from './create.js';
 import { type FileJudgement, isDamage, judgeContent, judgeFiles } from './damage.js';
 import { configure, connect, type Db, sqliteCode } from './database.js';
@@ -13,6 +13,7 @@ import {
   makePrivateFile,
   markRunning,
   prepareDirectory,
+  removeFile,
   type StatePaths,
   statePaths,
 } from './state-dir.js';
@@ -93,7 +94,7 @@ function openOwned(paths: StatePaths, options: OpenOptions, releaseLock: () => v
   if (judged.kind === 'damaged') {
     const salvaged = salvage(paths, migrations, options.nowMs, judged.what);
     notice = describeSalvage(paths, judged.what, salvaged);
-    rmSync(paths.running, { force: true });
+    removeFile(paths.running);
     if (options.on_damage === 'stop')
       return refuse('damaged', `${notice}. The next start goes on with what was saved`);
   }

@@ -1,12 +1,12 @@
 // Makes a new database out of what can still be read of a damaged one: table by table, row by row, around bad pages.
-import { closeSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { copyForWork, moveAside, report } from './aside.js';
 import { createDatabase } from './create.js';
 import { connect, type Db } from './database.js';
 import { mendReferences } from './mend.js';
 import type { Migration } from './migrate.js';
 import { copyTable, type TableCount } from './salvage-table.js';
-import type { StatePaths } from './state-dir.js';
+import { removeFile, type StatePaths } from './state-dir.js';
 
 export interface Salvaged {
   readonly saved: number;
@@ -42,7 +42,7 @@ export function salvage(
   const work = `${paths.database}.salvage`;
   const leftovers = [work, `${work}-wal`, `${work}-shm`];
   const sweep = (): void => {
-    for (const file of leftovers) rmSync(file, { force: true });
+    for (const file of leftovers) removeFile(file);
   };
   sweep();
   const readable = folder !== null && copyForWork(folder, paths, work);

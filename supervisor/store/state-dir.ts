@@ -8,8 +8,8 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -75,6 +75,11 @@ export function sizeOf(path: string): number {
   return lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** Removes a file that may not be there. */
+export function removeFile(path: string): void {
+  if (exists(path)) unlinkSync(path);
+}
+
 /** Makes names in a directory, or the content of a file, survive a loss of power. */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, 'r');
@@ -86,7 +91,7 @@ export function syncToDisk(path: string): void {
 }
 
 export function markRunning(paths: StatePaths): void {
-  rmSync(paths.running, { force: true });
+  removeFile(paths.running);
   makePrivateFile(paths.running, `${process.pid}\n`);
 }
 

@@ -1,5 +1,4 @@
 // Puts the tables together into the one store that the supervisor works with.
-import { rmSync } from 'node:fs';
 import { artifactsTable } from './artifacts.js';
 import { callsTable } from './calls.js';
 import type { Db } from './database.js';
@@ -7,7 +6,7 @@ import { eventsTable } from './events.js';
 import { inboxTable } from './inbox.js';
 import { memoryTable } from './memory.js';
 import { plansTable } from './plans.js';
-import type { StatePaths } from './state-dir.js';
+import { removeFile, type StatePaths } from './state-dir.js';
 import { threadsTable } from './threads.js';
 import { transactOf } from './transact.js';
 import { turnsTable } from './turns.js';
@@ -33,7 +32,7 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
       db.pragma('busy_timeout = 0');
       db.pragma('wal_checkpoint(TRUNCATE)');
       // The mark goes before the log does: a mark without a log means that somebody took the log away.
-      rmSync(paths.running, { force: true });
+      removeFile(paths.running);
       db.close();
       releaseLock();
     },
