@@ -19,9 +19,9 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: 'job, immediate answer', mostRatio: 4, steps: [{ text: 'done' }] },
+  { name: 'job: immediate answer', mostRatio: 4, steps: [{ text: 'done' }] },
   {
-    name: `job, ${ROUNDS} tool rounds`,
+    name: `job: ${ROUNDS} tool rounds`,
     mostRatio: 8,
     steps: [
       ...Array.from({ length: ROUNDS }, (_, round) => ({
@@ -32,7 +32,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-export async function benchJob(): Promise<BenchRow[]> {
+export async function jobBench(): Promise<BenchRow[]> {
   const home = mkdtempSync(join(tmpdir(), 'turnd-bench-'));
   try {
     for (let round = 0; round < ROUNDS; round += 1)
@@ -113,7 +113,7 @@ function timed(args: readonly string[], home: string): Promise<number> {
 }
 
 /** Nearest rank. */
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

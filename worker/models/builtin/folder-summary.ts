@@ -19,7 +19,9 @@ export interface FolderStory {
   readonly manifests: readonly { readonly path: string; readonly facts: ManifestFacts | null }[];
 }
 
-const MOST_ROWS = 6;
+/** Values of one row: as many as fit into two lines of a wide terminal. */
+const ROW_WIDTH = 84;
+const ROW_LINES = 2;
 const NAME = 80;
 
 export function folderSummary(story: FolderStory): string {
@@ -27,7 +29,7 @@ export function folderSummary(story: FolderStory): string {
   const facts = folderFacts(survey.entries);
   const sections = [
     opening(story, facts),
-    readmeText(story),
+    facts.files === 0 ? '' : readmeText(story),
     manifestText(story),
     table(facts, story),
     gapsText(survey),
@@ -44,11 +46,18 @@ function opening({ path, survey }: FolderStory, facts: FolderFacts): string {
   if (facts.links > 0) parts.push(countText(facts.links, 'link'));
   if (facts.others > 0) parts.push(countText(facts.others, 'other entry', 'other entries'));
   const size = facts.files === 0 ? '' : facts.unsized === 0 ? `, ${sizeText(facts.bytes)} in all` : '';
-  return `${name} holds ${survey.complete ? '' : 'at least '}${joined(parts)}${size}.`;
+  const besides = survey.passedOver.length === 0 ? '' : `, not counting what is in ${passedOverText(survey)}`;
+  return `${name} holds ${survey.complete ? '' : 'at least '}${joined(parts)}${size}${besides}.`;
 }
 
-function readmeText({ readme }: FolderStory): string {
-  if (readme === null) return 'There is no README.';
+/** Each name once: nested ones are mostly the same few. */
+function passedOverText(survey: Survey): string {
+  const names = new Set(survey.passedOver.map((path) => `${path.slice(path.lastIndexOf('/') + 1)}/`));
+  return joined([...names].map((name) => oneLine(name, NAME)));
+}
+
+function readmeText({ readme, survey }: FolderStory): string {
+  if (readme === null) return survey.cut.length === 0 ? 'There is no README.' : 'No README was seen.';
   const file = `\`${oneLine(readme.path, NAME)}\``;
   if (readme.failure !== null) return `${file} could not be read: ${readme.failure}.`;
   const title = readme.gist?.title ?? null;
@@ -83,10 +92,10 @@ function manifestText({ manifests }: FolderStory): string {
     .join('\n');
 }
 
-function table(facts: FolderFacts, { notable }: FolderStory): string {
-  const rows: [string, string][] = [];
+function table(facts: FolderFacts, story: FolderStory): string {
+  const rows: [string, readonly string[]][] = [];
   const row = (label: string, values: readonly string[]): void => {
-    if (values.length > 0) rows.push([label, listed(values)]);
+    if (values.length > 0) rows.push([label, values]);
   };
   const sized = facts.unsized === 0;
   const group = ({ name, files, bytes }: Group<string>): string =>
@@ -103,13 +112,13 @@ function table(facts: FolderFacts, { notable }: FolderStory): string {
       ? facts.biggest.map((entry) => `${oneLine(entry.path, NAME)} (${sizeText(entry.bytes ?? 0)})`)
       : [],
   );
-  for (const mark of notable.marks)
+  for (const mark of story.notable.marks)
     row(
       capital(mark.what),
       mark.paths.map((path) => oneLine(path, NAME)),
     );
   const width = Math.max(0, ...rows.map(([label]) => label.length));
-  return rows.map(([label, values]) => `${label.padEnd(width)}  ${values}`).join('\n');
+  return rows.map(([label, values]) => `${label.padEnd(width)}  ${listed(values, width + 2)}`).join('\n');
 }
 
 function languageValues(facts: FolderFacts): string[] {
@@ -124,22 +133,30 @@ function percent(share: number): string {
   return share > 0 && share < 0.01 ? '<1%' : `${Math.round(share * 100)}%`;
 }
 
-function listed(values: readonly string[]): string {
-  const shown = values.slice(0, MOST_ROWS);
-  const more = values.length - shown.length;
-  return more > 0 ? `${shown.join(', ')}, and ${more} more` : shown.join(', ');
+function listed(values: readonly string[], indent = 0): string {
+  const lines: string[] = [''];
+  let shown = 0;
+  for (const value of values) {
+    const line = lines.at(-1) ?? '';
+    const fits = line === '' || line.length + value.length + 2 <= ROW_WIDTH;
+    if (!fits && lines.length === ROW_LINES) break;
+    if (fits) lines[lines.length - 1] = line === '' ? value : `${line}, ${value}`;
+    else {
+      lines[lines.length - 1] = `${line},`;
+      lines.push(value);
+    }
+    shown += 1;
+  }
+  const more = values.length - shown;
+  return `${lines.join(`\n${' '.repeat(indent)}`)}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function gapsText({ passedOver, unreadable, unvisited, cut }: Survey): string {
+function gapsText({ unreadable, unvisited, cut }: Survey): string {
   const lines: string[] = [];
-  if (passedOver.length > 0)
-    lines.push(
-      `Not looked into: ${listed(passedOver.map((path) => `${oneLine(path, NAME)}/`))} (generated or fetched).`,
-    );
   if (unreadable.length > 0)
     lines.push(
       `Could not be listed: ${listed(unreadable.map(({ path, failure }) => `${oneLine(path, NAME)}/ (${failure})`))}.`,

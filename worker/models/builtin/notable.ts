@@ -13,7 +13,7 @@ export interface Notable {
 
 const MOST_PATHS = 4;
 
-/** Tried on paths of at most two names, in lower case. */
+/** Tried on paths of at most two names, in lower case; those of folders end with `/`. */
 const MARKS: readonly { readonly what: string; readonly at: RegExp }[] = [
   { what: 'licence', at: /^(?:licen[cs]e|copying|unlicense)(?:[-.][\w.-]+)?$/ },
   { what: 'changes', at: /^(?:change(?:log|s)|history|news|release[-_ ]?notes)(?:\.\w+)?$/ },
@@ -23,10 +23,10 @@ const MARKS: readonly { readonly what: string; readonly at: RegExp }[] = [
   },
   {
     what: 'tests',
-    at: /^(?:[^/]+\/)?(?:tests?|specs?|__tests__|e2e)$|^(?:test_[^/]+\.py|[^/]+_test\.go|[^/]+\.(?:test|spec)\.\w+)$/,
+    at: /^(?:[^/]+\/)?(?:tests?|specs?|__tests__|e2e)\/$|^(?:test_[^/]+\.py|[^/]+_test\.go|[^/]+\.(?:test|spec)\.\w+)$/,
   },
-  { what: 'documentation', at: /^(?:docs?|documentation|man|manual)$/ },
-  { what: 'examples', at: /^(?:examples?|samples?|demo)$/ },
+  { what: 'documentation', at: /^(?:docs?|documentation|man|manual)\/$/ },
+  { what: 'examples', at: /^(?:examples?|samples?|demo)\/$/ },
   {
     what: 'build and packaging',
     at: /^(?:makefile|gnumakefile|justfile|cmakelists\.txt|meson\.build|build\.gradle(?:\.kts)?|pom\.xml|setup\.py|setup\.cfg|flake\.nix|build\.zig|rakefile|gemfile|requirements\.txt|pipfile|mix\.exs|pubspec\.yaml|[^/]+\.(?:sln|csproj|cabal|gemspec))$/,
@@ -34,7 +34,7 @@ const MARKS: readonly { readonly what: string; readonly at: RegExp }[] = [
   { what: 'containers', at: /^(?:dockerfile|containerfile|(?:docker-)?compose(?:\.[\w-]+)?\.ya?ml)$/ },
   {
     what: 'continuous integration',
-    at: /^(?:\.github\/workflows|\.gitlab-ci\.yml|\.circleci|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|\.ci)$/,
+    at: /^(?:\.github\/workflows\/|\.gitlab-ci\.yml|\.circleci\/|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|\.ci\/)$/,
   },
   {
     what: 'ways in',
@@ -47,7 +47,7 @@ const README = /^readme(?:[-.][\w.-]+)?$/;
 export function notableOf(entries: readonly Entry[]): Notable {
   const near = entries
     .filter((entry) => entry.path.split('/', 3).length < 3)
-    .map((entry) => ({ entry, lower: entry.path.toLowerCase() }))
+    .map((entry) => ({ entry, lower: `${entry.path.toLowerCase()}${entry.kind === 'folder' ? '/' : ''}` }))
     .sort((left, right) => depth(left.lower) - depth(right.lower) || (left.lower < right.lower ? -1 : 1));
   const files = near.filter(({ entry }) => entry.kind === 'file' || entry.kind === 'link');
   const readmes = files.filter(({ lower }) => README.test(lower));
@@ -73,7 +73,7 @@ export function notableOf(entries: readonly Entry[]): Notable {
 }
 
 function depth(path: string): number {
-  return path.split('/').length;
+  return path.replace(/\/$/, '').split('/').length;
 }
 
 function rank(lower: string): number {

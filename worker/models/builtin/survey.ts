@@ -2,6 +2,7 @@
 // over, could not be read, or did not fit is part of the result, so that no answer claims more than was seen.
 import type { Entry } from './folder-facts.js';
 import { listDir, listingOf } from './listing.js';
+import { isManifest } from './manifest.js';
 import type { Ask, Given } from './plan.js';
 
 export interface Survey {
@@ -21,8 +22,11 @@ const MOST_ROUNDS = 8;
 const CALLS_PER_ROUND = 16;
 const MOST_ENTRIES = 60_000;
 
-const PASSED_OVER =
-  /^(?:node_modules|bower_components|vendor|\.git|\.hg|\.svn|\.venv|venv|__pycache__|\.tox|\.mypy_cache|\.pytest_cache|\.gradle|\.idea|\.next|\.nuxt|\.cache|\.terraform|target|dist|build|out|coverage)$/;
+/** Never a person's own work. */
+const FETCHED =
+  /^(?:node_modules|bower_components|\.git|\.hg|\.svn|\.venv|venv|__pycache__|\.tox|\.mypy_cache|\.pytest_cache|\.gradle|\.next|\.nuxt|\.cache|\.terraform|\.tap|\.nyc_output|\.turbo|\.parcel-cache|\.yarn)$/;
+/** Made by a build, where a manifest beside it says that there is one. */
+const BUILT = /^(?:target|dist|build|out|coverage|vendor)$/;
 
 /** `root` is as the person named it; paths of entries are relative to it. The first listing was made by the caller. */
 export function* survey(root: string, first: Given): Generator<readonly Ask[], Survey, readonly Given[]> {
@@ -55,11 +59,12 @@ class Walk {
     }
     const listing = listingOf(given.content);
     if (listing.cut) this.cut.push(folder);
+    const builds = listing.entries.some((entry) => isManifest(entry.path));
     for (const entry of listing.entries) {
       const path = folder === '' ? entry.path : `${folder}/${entry.path}`;
       this.entries.push({ ...entry, path });
       if (entry.kind !== 'folder') continue;
-      if (PASSED_OVER.test(entry.path)) this.passedOver.push(path);
+      if (FETCHED.test(entry.path) || (builds && BUILT.test(entry.path))) this.passedOver.push(path);
       else this.queue.push(path);
     }
   }
