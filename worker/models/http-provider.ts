@@ -7,9 +7,10 @@ import { addUsage, type Usage } from '../../shared/transcript/usage.js';
 import type { Connections, Lane } from './connections.js';
 import type { AnswerReader, Dialect } from './dialect.js';
 import { failureOfFault } from './faults.js';
-import { type ExchangeEnd, exchange, type ResponseHead } from './http.js';
+import { type ExchangeEnd, exchange } from './http.js';
 import type { ModelEvent, ModelOutcome, ModelProvider, ModelRequest } from './provider.js';
 import { type CallFailure, failureOf, refusalOf, type Scene } from './refusals.js';
+import type { ResponseHead } from './response-head.js';
 import { nextStep, retryAfterMs } from './retry.js';
 
 /** What ended the attempts from outside. */

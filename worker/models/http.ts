@@ -6,6 +6,7 @@ import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Clock } from '../../shared/clock.js';
 import { isShaking, type Lane, stoodAlready } from './connections.js';
 import type { Reading } from './dialect.js';
+import { headOf, type ResponseHead } from './response-head.js';
 
 /** Response heads, one event, an error body, and the whole stream: beyond these a response is broken or hostile. */
 const HEAD_MAX = 32 * 1024;
@@ -14,6 +15,8 @@ const ERROR_BODY_MAX = 64 * 1024;
 const STREAM_MAX = 512 * 1024 * 1024;
 /** How long the end of a finished response is awaited, so that its connection can be used again. */
 const LINGER_MS = 100;
+/** A process that was stopped or busy finds its timers due before it has read what waits on the socket. */
+const SECOND_LOOK_MS = 20;
 /** How long numbers are awaited after the stop reason, from servers that never mark the end. */
 const AFTERWORD_MS = 2_000;
 
@@ -42,14 +45,7 @@ export type ExchangeEnd =
     }
   | { readonly kind: 'aborted' };
 
-export interface ResponseHead {
-  readonly status: number;
-  readonly contentType: string;
-  readonly requestId: string | null;
-  readonly retryAfter: string | undefined;
-}
-
-export interface Exchange {
+interface Exchange {
   readonly lane: Lane;
   readonly clock: Clock;
   readonly headers: OutgoingHttpHeaders;
@@ -66,21 +62,6 @@ export interface Exchange {
 }
 
 const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/;
-
-function header(response: IncomingMessage, name: string): string | undefined {
-  const value = response.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function headOf(response: IncomingMessage): ResponseHead {
-  const id = header(response, 'request-id') ?? header(response, 'x-request-id');
-  return {
-    status: response.statusCode ?? 0,
-    contentType: (header(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
-    requestId: id !== undefined && /^[A-Za-z0-9_.:-]{1,100}$/.test(id) ? id : null,
-    retryAfter: header(response, 'retry-after'),
-  };
-}
 
 class Running {
   readonly #given: Exchange;
@@ -236,12 +217,14 @@ class Running {
     this.#arm(limitMs);
   }
 
-  #arm(delayMs: number): void {
+  #arm(delayMs: number, lookedAt?: number): void {
     const cancel = this.#given.clock.after(delayMs, () => {
       if (this.#settled || this.#watch === undefined) return;
-      const leftMs = this.#watch.sinceMs + this.#watch.limitMs - this.#given.clock.monotonic();
+      const { sinceMs, limitMs, fault } = this.#watch;
+      const leftMs = sinceMs + limitMs - this.#given.clock.monotonic();
       if (leftMs > 0) this.#arm(leftMs);
-      else this.#fault(this.#watch.fault);
+      else if (lookedAt === sinceMs) this.#fault(fault);
+      else this.#arm(SECOND_LOOK_MS, sinceMs);
     });
     this.#cancels.push(cancel);
   }

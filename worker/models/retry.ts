@@ -6,12 +6,12 @@ import type { CallFailure } from './refusals.js';
 const BASE_MS = 500;
 const CEILING_MS = 30_000;
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'drop_option'; readonly option: string }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'give_up'; readonly code: ErrorCode; readonly message: string };
 
-export interface Attempts {
+interface Attempts {
   /** Retries made so far; options dropped do not count. */
   readonly retried: number;
   /** What is left of the call's deadline. */
