@@ -7,6 +7,8 @@ const KEEP_LINES = 20;
 export interface Prints {
   /** The last lines, as text. */
   tail(): string;
+  /** Resolves when nothing more will be printed. */
+  readonly ended: Promise<unknown>;
 }
 
 export function collectPrints(streams: readonly Readable[]): Prints {
@@ -18,5 +20,8 @@ export function collectPrints(streams: readonly Readable[]): Prints {
       kept = Buffer.from(joined.subarray(-KEEP_BYTES));
     });
   }
-  return { tail: () => kept.toString('utf8').trimEnd().split('\n').slice(-KEEP_LINES).join('\n') };
+  const ended = Promise.all(
+    streams.map((stream) => new Promise<void>((resolve) => stream.once('close', () => resolve()))),
+  );
+  return { ended, tail: () => kept.toString('utf8').trimEnd().split('\n').slice(-KEEP_LINES).join('\n') };
 }

@@ -6,8 +6,9 @@ import { type Clock, sleep } from '../../shared/clock.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { WorkerCgroup } from './cgroup.js';
 import { climb, hurry, type Ladder, type LadderLimits, startLadder } from './kill-ladder.js';
+import type { ProcessStat } from './proc-files.js';
 import { signalGroup } from './signals.js';
-import { killTree, type Quarry, sweep } from './sweep.js';
+import { isStray, killTree, type Quarry, sweep } from './sweep.js';
 
 /** How long the last frames of a dead worker are waited for: a process that survived it may hold the socket open. */
 const LAST_FRAMES_MS = 2_000;
@@ -21,8 +22,8 @@ export interface ReaperParts {
   readonly cgroup: WorkerCgroup | null;
   readonly clock: Clock;
   readonly limits: LadderLimits;
-  /** Resolves when every frame was delivered. */
-  readonly lastFrame: Promise<void>;
+  /** Resolves when every frame and every print was read. */
+  readonly drained: Promise<unknown>;
   sendCancel(reason: EndReason): void;
 }
 
@@ -38,6 +39,7 @@ export class Reaper {
   readonly ended: Promise<Reaped>;
   readonly #parts: ReaperParts;
   readonly #known = new Map<number, string>();
+  readonly #strays = new Set<string>();
   #ladder: Ladder | null = null;
   #gone = false;
   #cancelTimer: () => void = () => undefined;
@@ -79,8 +81,15 @@ export class Reaper {
     if (ladder.rung === 'cancel') this.#parts.sendCancel(reason);
     else if (ladder.rung === 'term') signalGroup(pid, 'SIGTERM');
     else if (ladder.rung === 'kill') {
-      for (const [found, start] of killTree(this.#quarry())) this.#known.set(found, start);
+      const found = killTree(this.#quarry());
+      for (const stat of found) this.#known.set(stat.pid, stat.start);
+      this.#count(found);
     } else this.#giveUp();
+  }
+
+  #count(ended: readonly ProcessStat[]): void {
+    const quarry = this.#quarry();
+    for (const stat of ended) if (isStray(quarry, stat)) this.#strays.add(`${stat.pid}:${stat.start}`);
   }
 
   #quarry(): Quarry {
@@ -88,17 +97,17 @@ export class Reaper {
   }
 
   async #finish(exit: Omit<Reaped, 'swept'>): Promise<Reaped> {
-    const { pid, clock, cgroup, lastFrame } = this.#parts;
+    const { pid, clock, cgroup, drained } = this.#parts;
     this.#gone = true;
     this.#cancelTimer();
     // Even after a clean exit: nothing of a turn outlives it.
     signalGroup(pid, 'SIGKILL');
-    const swept = await sweep(this.#quarry(), clock);
+    this.#count(await sweep(this.#quarry(), clock));
     const waiting = new AbortController();
-    await Promise.race([lastFrame, sleep(clock, LAST_FRAMES_MS, waiting.signal)]);
+    await Promise.race([drained, sleep(clock, LAST_FRAMES_MS, waiting.signal)]);
     waiting.abort();
     for (let tries = 0; cgroup !== null && !cgroup.remove() && tries < CGROUP_TRIES; tries += 1)
       await sleep(clock, 5);
-    return { ...exit, swept };
+    return { ...exit, swept: this.#strays.size };
   }
 }

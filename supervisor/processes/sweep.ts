@@ -50,28 +50,33 @@ function addDescendants(candidates: readonly ProcessStat[], found: Map<number, P
   }
 }
 
-/** Ends everything that is left, again and again until a scan finds none; gives how many had left the group. */
-export async function sweep(quarry: Quarry, clock: Clock): Promise<number> {
-  const strayed = new Set<string>();
+/** A process that had left the group of its worker. */
+export function isStray(quarry: Quarry, stat: ProcessStat): boolean {
+  return stat.pgrp !== quarry.pid;
+}
+
+/** Ends everything that is left, again and again until a scan finds none; gives every process that it ended. */
+export async function sweep(quarry: Quarry, clock: Clock): Promise<ProcessStat[]> {
+  const ended = new Map<string, ProcessStat>();
   const endMs = clock.monotonic() + SWEEP_MAX_MS;
   for (let pauseMs = 1; clock.monotonic() < endMs; pauseMs = Math.min(PAUSE_MAX_MS, pauseMs * 2)) {
     const left = findProcesses(quarry);
     if (left.length === 0) break;
     quarry.cgroup?.kill();
     for (const stat of left) {
-      if (stat.pgrp !== quarry.pid) strayed.add(`${stat.pid}:${stat.start}`);
+      ended.set(`${stat.pid}:${stat.start}`, stat);
       signalProcess(stat.pid, stat.start, 'SIGKILL');
     }
     await sleep(clock, pauseMs);
   }
-  return strayed.size;
+  return [...ended.values()];
 }
 
-/** SIGKILL to the group and to every descendant that can be found now, worker included. */
-export function killTree(quarry: Quarry): Map<number, string> {
+/** SIGKILL to the group and to every descendant that can be found now, worker included; gives what was found. */
+export function killTree(quarry: Quarry): ProcessStat[] {
   const found = findProcesses(quarry);
   quarry.cgroup?.kill();
   signalGroup(quarry.pid, 'SIGKILL');
   for (const stat of found) signalProcess(stat.pid, stat.start, 'SIGKILL');
-  return new Map(found.map((stat) => [stat.pid, stat.start]));
+  return found;
 }

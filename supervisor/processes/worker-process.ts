@@ -131,7 +131,7 @@ class WorkerProcess implements StartedWorker {
       cgroup,
       clock: options.clock,
       limits: options.limits,
-      lastFrame: delivered,
+      drained: Promise.all([delivered, launched.prints.ended]),
       sendCancel: (reason) => void this.#channel.send({ type: 'cancel', reason }),
     });
     this.ended = this.#report(launched);
@@ -148,7 +148,7 @@ class WorkerProcess implements StartedWorker {
 
   send(frame: ToWorker): boolean {
     if (frame.type === 'prepare') this.prepared = false;
-    if (frame.type === 'turn') this.#startHeartbeat(frame);
+    if (frame.type === 'turn' && this.#heartbeat === null && !this.#over) this.#startHeartbeat(frame);
     return this.#channel.send(frame);
   }
 

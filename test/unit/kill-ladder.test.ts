@@ -46,7 +46,7 @@ function reaper() {
     cgroup: null,
     clock,
     limits,
-    lastFrame: Promise.resolve(),
+    drained: Promise.resolve(),
     sendCancel: (reason) => cancels.push(reason),
   });
   return { clock, child, cancels, reaper: made };
