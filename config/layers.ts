@@ -22,7 +22,7 @@ export interface Layer {
   readonly problems: readonly Problem[];
 }
 
-export const LEAVES: readonly LeafAt[] = leavesOf(CONFIG);
+const LEAVES: readonly LeafAt[] = leavesOf(CONFIG);
 const BY_PATH = new Map(LEAVES.map(({ path, leaf }) => [path, leaf]));
 
 /** Overrides by dotted path, as text: `{'limits.run.steps': '5'}`. */

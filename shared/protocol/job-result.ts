@@ -4,7 +4,7 @@ import { turnStatus } from '../outcome.js';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-export const jobUsage = v.strictObject({
+const jobUsage = v.strictObject({
   input_tokens: v.pipe(count, v.description('All input tokens, cached ones included.')),
   output_tokens: count,
   cached_tokens: v.pipe(
@@ -16,7 +16,7 @@ export const jobUsage = v.strictObject({
   ),
 });
 
-export const refusedCall = v.strictObject({
+const refusedCall = v.strictObject({
   tool: v.string(),
   reason: v.pipe(v.string(), v.description('Why it was not allowed, in words for a person.')),
 });
