@@ -121,6 +121,7 @@ class Job {
       throw new TurndError(code[opened.failure.kind], opened.failure.message);
     }
     try {
+      if (opened.notice !== null) await writeAll(io.stderr, `turnd: ${opened.notice}\n`);
       const resolution = await resolveModel(config, io.env);
       if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
       if (resolution.model.notice !== null) await writeAll(io.stderr, `turnd: ${resolution.model.notice}\n`);

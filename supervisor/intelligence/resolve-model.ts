@@ -57,8 +57,8 @@ export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Prom
 function isConfigured({ intelligence }: Config): boolean {
   return (
     intelligence.endpoints !== null ||
-    intelligence.dialect !== undefined ||
-    intelligence.token !== undefined
+    intelligence.dialect !== null ||
+    intelligence.token !== null
   );
 }
 
