@@ -2,6 +2,7 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { copyForWork, moveAside, report } from './aside.js';
 import { createDatabase } from './create.js';
+import { isDamage } from './damage.js';
 import { connect, type Db } from './database.js';
 import { mendReferences } from './mend.js';
 import type { Migration } from './migrate.js';
@@ -74,8 +75,8 @@ function copyAll(work: string, target: Db, nowMs: number): TableCount[] {
     });
     return copy();
   } catch (error) {
-    // Not even opened: nothing can be read. What fails later is about the new file.
-    if (source !== undefined) throw error;
+    // Not one page makes sense: there is nothing to read. Anything else is about the new file.
+    if (!isDamage(error)) throw error;
     return [];
   } finally {
     source?.close();
