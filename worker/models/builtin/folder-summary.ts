@@ -39,14 +39,20 @@ export function folderSummary(story: FolderStory): string {
 
 function opening({ path, survey }: FolderStory, facts: FolderFacts): string {
   const name = path === '.' ? 'This folder' : `\`${oneLine(path, NAME)}\``;
-  const entries = facts.files + facts.folders + facts.links + facts.others;
-  if (entries === 0) return survey.complete ? `${name} is empty.` : `${name} could not be listed.`;
+  const seen = facts.files + facts.folders + facts.links + facts.others;
+  const omitted = survey.cut.reduce((sum, folder) => sum + (folder.omitted ?? 0), 0);
+  if (seen + omitted === 0) return survey.complete ? `${name} is empty.` : `${name} could not be listed.`;
   const parts = [countText(facts.files, 'file')];
   if (facts.folders > 0) parts.push(countText(facts.folders, 'folder'));
   if (facts.links > 0) parts.push(countText(facts.links, 'link'));
   if (facts.others > 0) parts.push(countText(facts.others, 'other entry', 'other entries'));
-  const size = facts.files === 0 ? '' : facts.unsized === 0 ? `, ${sizeText(facts.bytes)} in all` : '';
+  const size = facts.files > 0 && facts.unsized === 0 ? `, ${sizeText(facts.bytes)} in all` : '';
   const besides = survey.passedOver.length === 0 ? '' : `, not counting what is in ${passedOverText(survey)}`;
+  if (survey.cut.length > 0) {
+    // What was left out may hold folders, so the count is a lower bound even where it is known.
+    const total = `at least ${countText(seen + omitted, 'entry', 'entries')}`;
+    return `${name} holds ${total}${besides}. What follows is from the ${countText(seen, 'entry', 'entries')} that were listed: ${joined(parts)}${size}.`;
+  }
   return `${name} holds ${survey.complete ? '' : 'at least '}${joined(parts)}${size}${besides}.`;
 }
 
@@ -163,7 +169,7 @@ function gapsText({ unreadable, unvisited, cut }: Survey): string {
     );
   if (cut.length > 0)
     lines.push(
-      `Listed in part only, too many entries: ${listed(cut.map((path) => (path === '' ? 'the folder itself' : `${oneLine(path, NAME)}/`)))}.`,
+      `Too many entries to list all: ${listed(cut.map(({ path }) => (path === '' ? 'the folder itself' : `${oneLine(path, NAME)}/`)))}.`,
     );
   if (unvisited > 0)
     lines.push(

@@ -18,7 +18,7 @@ export function* listPlan(command: Extract<Command, { kind: 'list' }>): Plan {
   if (first.failure !== null) return failed(`\`${name}\` could not be listed: ${first.failure}.`);
   if (!deep) {
     const listing = listingOf(first.content);
-    return told(name, listing.entries, listing.cut ? 'The listing was cut: the folder holds more.' : '');
+    return told(name, listing.entries, omittedText(listing.omitted));
   }
   const found = yield* survey(path, first);
   const gaps = [
@@ -28,6 +28,13 @@ export function* listPlan(command: Extract<Command, { kind: 'list' }>): Plan {
   ];
   const sorted = [...found.entries].sort((left, right) => (left.path < right.path ? -1 : 1));
   return told(name, sorted, gaps.slice(0, 12).join('\n'));
+}
+
+function omittedText(omitted: number | null): string {
+  if (omitted === 0) return '';
+  return omitted === null
+    ? 'The folder holds more than these.'
+    : `The folder holds ${countText(omitted, 'more entry', 'more entries')} that the listing left out.`;
 }
 
 function told(name: string, entries: readonly Entry[], gaps: string): Told {

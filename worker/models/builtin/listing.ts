@@ -7,12 +7,15 @@ import type { Ask } from './plan.js';
 export interface Listing {
   /** Names relative to the folder. */
   readonly entries: readonly Entry[];
-  /** There is more in the folder than the listing shows. */
-  readonly cut: boolean;
+  /** Entries of the folder that the listing does not show; null when there are some and nobody counted them. */
+  readonly omitted: number | null;
 }
 
+/** What the tool shows at most; its own bound on bytes may cut earlier. */
+const MOST_ENTRIES = 5_000;
+
 export function listDir(path: string): Ask {
-  return { tool: 'list_dir', arguments: { path } };
+  return { tool: 'list_dir', arguments: { path, limit: MOST_ENTRIES } };
 }
 
 export function listingOf(content: JsonValue): Listing {
@@ -26,7 +29,7 @@ export function listingOf(content: JsonValue): Listing {
       bytes: numberIn(item, 'bytes') ?? numberIn(item, 'size'),
     });
   }
-  return { entries, cut: flagIn(content, 'truncated') };
+  return { entries, omitted: numberIn(content, 'omitted') ?? (flagIn(content, 'truncated') ? null : 0) };
 }
 
 function kindOf(kind: string | null): Entry['kind'] {

@@ -18,7 +18,7 @@ const MARKS: readonly { readonly what: string; readonly at: RegExp }[] = [
   { what: 'licence', at: /^(?:licen[cs]e|copying|unlicense)(?:[-.][\w.-]+)?$/ },
   { what: 'changes', at: /^(?:change(?:log|s)|history|news|release[-_ ]?notes)(?:\.\w+)?$/ },
   {
-    what: 'notes for contributors',
+    what: 'contributing',
     at: /^(?:contributing|agents|claude|code_of_conduct|security)(?:\.\w+)$/,
   },
   {
@@ -28,12 +28,12 @@ const MARKS: readonly { readonly what: string; readonly at: RegExp }[] = [
   { what: 'documentation', at: /^(?:docs?|documentation|man|manual)\/$/ },
   { what: 'examples', at: /^(?:examples?|samples?|demo)\/$/ },
   {
-    what: 'build and packaging',
+    what: 'build',
     at: /^(?:makefile|gnumakefile|justfile|cmakelists\.txt|meson\.build|build\.gradle(?:\.kts)?|pom\.xml|setup\.py|setup\.cfg|flake\.nix|build\.zig|rakefile|gemfile|requirements\.txt|pipfile|mix\.exs|pubspec\.yaml|[^/]+\.(?:sln|csproj|cabal|gemspec))$/,
   },
   { what: 'containers', at: /^(?:dockerfile|containerfile|(?:docker-)?compose(?:\.[\w-]+)?\.ya?ml)$/ },
   {
-    what: 'continuous integration',
+    what: 'CI',
     at: /^(?:\.github\/workflows\/|\.gitlab-ci\.yml|\.circleci\/|\.travis\.yml|jenkinsfile|azure-pipelines\.yml|\.ci\/)$/,
   },
   {

@@ -16,8 +16,8 @@ interface Hit {
 
 export function* searchPlan(command: Extract<Command, { kind: 'search' }>): Plan {
   const { text, regex, ignoreCase, path } = command;
-  const pattern = `${ignoreCase ? '(?i)' : ''}${regex ? text : literal(text)}`;
-  const given = yield* ask('grep_files', { pattern, path });
+  const pattern = regex ? text : literal(text);
+  const given = yield* ask('grep_files', { pattern, path, ...(ignoreCase ? { ignore_case: true } : {}) });
   const what = `${regex ? `\`/${oneLine(text)}/\`` : `\`${oneLine(text)}\``}${path === '.' ? '' : ` in \`${oneLine(path)}\``}`;
   if (given.failure !== null) return failed(`${what} could not be searched for: ${given.failure}.`);
   const hits = listIn(given.content, 'matches').flatMap(hitOf);

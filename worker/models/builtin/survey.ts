@@ -12,8 +12,8 @@ export interface Survey {
   readonly unreadable: readonly { readonly path: string; readonly failure: string }[];
   /** Folders that were not reached within the bounds. */
   readonly unvisited: number;
-  /** Folders whose listing was cut. */
-  readonly cut: readonly string[];
+  /** Folders whose listing was cut, and how many of their entries it left out; null when nobody counted. */
+  readonly cut: readonly { readonly path: string; readonly omitted: number | null }[];
   /** Every entry was seen, those of folders that were passed over excepted. */
   readonly complete: boolean;
 }
@@ -50,7 +50,7 @@ class Walk {
   readonly queue: string[] = [];
   private readonly passedOver: string[] = [];
   private readonly unreadable: { path: string; failure: string }[] = [];
-  private readonly cut: string[] = [];
+  private readonly cut: { path: string; omitted: number | null }[] = [];
 
   take(folder: string, given: Given): void {
     if (given.failure !== null) {
@@ -58,7 +58,7 @@ class Walk {
       return;
     }
     const listing = listingOf(given.content);
-    if (listing.cut) this.cut.push(folder);
+    if (listing.omitted !== 0) this.cut.push({ path: folder, omitted: listing.omitted });
     const builds = listing.entries.some((entry) => isManifest(entry.path));
     for (const entry of listing.entries) {
       const path = folder === '' ? entry.path : `${folder}/${entry.path}`;
