@@ -30,7 +30,7 @@ export function artifactsTable(db: Db, paths: StatePaths): Store['artifacts'] {
   const byId = reading<ArtifactRow>(db, `SELECT ${COLUMNS} FROM artifacts WHERE artifact_id = ?`);
   const ofThread = reading<ArtifactRow>(
     db,
-    `SELECT ${COLUMNS} FROM artifacts WHERE thread_id = ?1 AND substr(name, 1, length(?2)) = ?2 ORDER BY seq LIMIT ?3`,
+    `SELECT ${COLUMNS} FROM artifacts WHERE thread_id = ? AND substr(name, 1, length(?)) = ? ORDER BY seq LIMIT ?`,
   );
   const insert = writing(db, `INSERT INTO artifacts (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
   const pathOf = (artifactId: string): string => {
@@ -68,7 +68,7 @@ export function artifactsTable(db: Db, paths: StatePaths): Store['artifacts'] {
     },
     get: (artifactId) => byId.get(artifactId),
     read: (artifactId, offset, length) => readPart(pathOf(artifactId), offset, length),
-    list: (threadId, prefix, limit) => ofThread.all(threadId, prefix, limit),
+    list: (threadId, prefix, limit) => ofThread.all(threadId, prefix, prefix, limit),
   };
 }
 

@@ -18,7 +18,7 @@ export function memoryTable(db: Db): Store['memory'] {
   );
   const keys = reading<{ key: string }>(
     db,
-    `SELECT key FROM memory WHERE substr(key, 1, length(?1)) = ?1 AND ${LIVE.replace('?', '?2')} ORDER BY key LIMIT ?3`,
+    `SELECT key FROM memory WHERE substr(key, 1, length(?)) = ? AND ${LIVE} ORDER BY key LIMIT ?`,
   );
   const set = writing(
     db,
@@ -38,7 +38,7 @@ export function memoryTable(db: Db): Store['memory'] {
       set(wellFormed(row.key), encodeJson(row.value), row.updated_at_ms, row.expires_at_ms);
     },
     list: (prefix, limit, nowMs) => {
-      const found = keys.all(prefix, nowMs, limit + 1).map((row) => row.key);
+      const found = keys.all(prefix, prefix, nowMs, limit + 1).map((row) => row.key);
       return { keys: found.slice(0, limit), truncated: found.length > limit };
     },
     delete: (key) => remove(key).changes > 0,
