@@ -68,6 +68,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     accept: (message) => {
       const accepted = acceptMessage(store, clock, { ...message, workspaceRoot: parts.workspaceRoot });
       logger.log('info', 'turn.accepted', { turn_id: accepted.turnId, thread_id: accepted.threadId });
+      parts.live(accepted.turnId, { type: 'journal', event: accepted.event });
       wake();
       return accepted;
     },

@@ -18,15 +18,23 @@ async function main(): Promise<number> {
       await writeAll(io.stderr, `turnd: ${error.message}\n`);
       return commandExitCode(error.code);
     }
-    const incident = newId('incident', systemClock.now());
-    await writeAll(
-      io.stderr,
-      `turnd: internal error ${incident}\n${error instanceof Error ? error.stack : error}\n`,
-    );
-    return EXIT.failed;
+    return tellIncident(error);
   }
 }
 
-void main().then((code) => {
+/** What nobody foresaw: one id for the report, the stack for us, and an exit that cannot be taken for success. */
+async function tellIncident(error: unknown): Promise<number> {
+  const incident = newId('incident', systemClock.now());
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  await writeAll(process.stderr, `turnd: internal error ${incident}\n${what}\n`);
+  return EXIT.failed;
+}
+
+function leave(code: number): void {
   process.exit(code);
-});
+}
+
+for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+  process.once(event, (error: unknown) => void tellIncident(error).then(leave));
+
+void main().then(leave);

@@ -34,6 +34,7 @@ export function endingOf(evidence: Evidence): Ending {
       reply: mask(outcome.reply),
       error: status === 'completed' ? null : { code: error.code, message: mask(error.message) },
       rounds: Math.max(base.rounds, outcome.rounds),
+      toolCalls: Math.max(base.toolCalls, outcome.tool_calls),
     };
   }
   if (terminal?.kind === 'failed')

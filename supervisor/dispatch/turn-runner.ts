@@ -79,6 +79,24 @@ class TurnFlight implements Flight {
   async run(): Promise<void> {
     const worker = await this.parts.pool.take();
     this.worker = worker;
+    try {
+      this.begin(worker);
+    } catch (error) {
+      // Nothing was sent yet: the turn ends with what kept it from starting.
+      this.fault ??= {
+        code: 'internal_error',
+        message: `the turn could not be started: ${messageOf(error)}`,
+      };
+      worker.end('protocol', { now: true });
+    }
+    const exit = await worker.ended;
+    this.settle(null, exit);
+    this.parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
+    this.cancelDeadline();
+    this.resolveGone();
+  }
+
+  private begin(worker: WorkerHandle): void {
     // A cancel that came while the worker started: the durable flag decides, and nothing is sent.
     const row = this.parts.store.turns.get(this.turn.turnId);
     if (row?.end_requested) {
@@ -87,11 +105,6 @@ class TurnFlight implements Flight {
     } else {
       this.handOver(worker);
     }
-    const exit = await worker.ended;
-    this.settle(null, exit);
-    this.parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
-    this.cancelDeadline();
-    this.resolveGone();
   }
 
   /** Idempotent; `now` skips the grace of the ladder. */

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { openReader } from '../../supervisor/store/open.js';
 import { document, type StartedJob, scratch, startJob } from '../fakes/job.js';
 import { eventually, processesWith } from '../fakes/processes.js';
 import { runTurnd } from '../fakes/run-turnd.js';
+import { firstTurn, workerOf } from '../fakes/state.js';
 
 /** Ways to outlive a kill; each leaves `alive` behind after three seconds if it is not ended. */
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -31,12 +31,8 @@ async function inTool(
   );
   await job.model.waitForRequest(1);
   t.ok(await eventually(() => existsSync(join(cwd, 'started')), 10_000), 'the command runs');
-  const reader = openReader(job.stateDir);
-  if (!reader.ok) throw new Error(reader.failure.message);
-  const turn = reader.reader.turns.ofThread('root')[0];
-  reader.reader.close();
-  if (turn?.pid == null) throw new Error('the turn has no worker');
-  return { job, cwd, turnId: turn.turn_id, pgid: turn.pid };
+  const pgid = await workerOf(job.stateDir);
+  return { job, cwd, turnId: firstTurn(job.stateDir)?.turn_id ?? '', pgid };
 }
 
 /** Processes that carry the job's state directory or work in its folder, apart from the job itself. */

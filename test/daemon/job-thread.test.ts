@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { document, type JobOptions, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeStep } from '../fakes/model-steps.js';
+import { inCall, workerOf } from '../fakes/state.js';
 
 const exec = (command: string) => ({ name: 'exec_command', arguments: { command } });
 
@@ -45,27 +46,12 @@ for (const dialect of ['openai', 'anthropic'] as const) {
     });
     t.test('after kill -9 of the worker in mid-tool, saying that the effect is unknown', async (t) => {
       const body = await thenContinue(t, dialect, async (stateDir) => {
-        const job = await startJob(
-          t,
-          [{ calls: [exec('kill -9 -- -$TURND_GROUP; sleep 30'), exec('echo second')] }],
-          {
-            dialect,
-            stateDir,
-          },
-        );
-        await job.model.waitForRequest(1);
-        const { openReader } = await import('../../supervisor/store/open.js');
-        const { eventually } = await import('../fakes/processes.js');
-        let pgid = 0;
-        await eventually(() => {
-          const opened = openReader(stateDir);
-          if (!opened.ok) return false;
-          const turn = opened.reader.turns.ofThread('root')[0];
-          const busy = turn !== undefined && opened.reader.calls.openOf(turn.turn_id).length > 0;
-          pgid = turn?.pid ?? 0;
-          opened.reader.close();
-          return busy;
-        }, 5_000);
+        const job = await startJob(t, [{ calls: [exec('sleep 30'), exec('echo second')] }], {
+          dialect,
+          stateDir,
+        });
+        await inCall(stateDir);
+        const pgid = await workerOf(stateDir);
         process.kill(-pgid, 'SIGKILL');
         await job.finished;
       });
