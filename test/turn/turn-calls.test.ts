@@ -139,6 +139,12 @@ t.test('after a cancel no further call starts, and each call still gets its one 
   });
   await nextTick();
   running.link.end('cancel');
+  let over = false;
+  running.played.then(() => {
+    over = true;
+  }, t.fail);
+  await nextTick();
+  t.notOk(over, 'the call that runs is waited for');
   await release('a');
   const { outcome, results, link } = await running.played;
   t.match(outcome, { status: 'cancelled', tool_calls: 1 });

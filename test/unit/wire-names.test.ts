@@ -54,6 +54,18 @@ t.test('a name that equals the hashed form of another one is avoided', async (t)
   for (const wire of names.values()) t.match(wire, VALID);
 });
 
+t.test('of names that collide and none is valid, all end in a hash', async (t) => {
+  for (const wire of wireNames(['a.b', 'a/b']).values()) t.match(wire, /^a_b_[0-9a-f]{8}$/);
+});
+
+t.test('a name that becomes the hashed form of another one is kept apart, in any order', async (t) => {
+  const hashed = wireNames(['a.b', 'a/b']).get('a.b') ?? '';
+  const names = ['a.b', 'a/b', hashed.replace('_', '.')];
+  const wires = wireNames(names);
+  t.equal(new Set(wires.values()).size, 3);
+  t.same([...wireNames(names.toReversed())].sort(), [...wires].sort());
+});
+
 t.test('an empty name is left out, the same name twice counts once', async (t) => {
   t.same([...wireNames(['', 'a', 'a'])], [['a', 'a']]);
 });
