@@ -28,7 +28,10 @@ status=$?
 kill -KILL $watcher; wait $watcher
 echo "exit $status" >&3; read -r _ <&3`;
 
-/** Without a namespace: the watcher ends whatever carries the marker, then the group. */
+/**
+ * Without a namespace: the watcher ends whatever carries the marker, then the group, init and itself included. The init
+ * must not end the watcher, which may be in the middle of that: the end of the command may be its doing.
+ */
 export const INIT_GROUP = `id=$1; shift
 echo "ready $$" >&3; read -r _ <&3 || exit 0
 { read -r _ <&3
@@ -38,6 +41,4 @@ echo "ready $$" >&3; read -r _ <&3 || exit 0
   kill -KILL 0
 } </dev/null >/dev/null & watcher=$!
 ( export ${COMMAND_MARKER}="$id"; exec "$@" 2>&1 3>&- )
-status=$?
-kill -KILL $watcher; wait $watcher
-echo "exit $status" >&3; read -r _ <&3`;
+echo "exit $?" >&3; wait $watcher`;

@@ -120,8 +120,12 @@ function outputOf(child: ChildProcess, pipes: Pipes): CommandOutput {
 }
 
 function stdinOf(child: ChildProcess, pipes: Pipes): Writable | null {
-  if (pipes.stdin === null) return child.stdin;
-  return new Socket({ fd: pipes.stdin.write, readable: false, writable: true });
+  const ours =
+    pipes.stdin === null ? null : new Socket({ fd: pipes.stdin.write, readable: false, writable: true });
+  const stdin = ours ?? child.stdin;
+  // A command that ends with input unread breaks the pipe; the stream is then destroyed, which says enough.
+  stdin?.on('error', () => undefined);
+  return stdin;
 }
 
 function closeEnds(...descriptors: (number | undefined)[]): void {

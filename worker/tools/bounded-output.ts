@@ -62,19 +62,20 @@ function describeBinary(kept: KeptOutput): string {
 
 /** The output as a model sees it: `limitBytes` of UTF-8 at most, apart from the line that stands for the gap. */
 export function boundedText(kept: KeptOutput, limitBytes: number): BoundedText {
-  if (looksBinary(kept.head) || looksBinary(kept.tail)) return { text: describeBinary(kept), binary: true };
   if (kept.omittedBytes === 0) {
     // Decoded as one, so that a character across the seam stays whole. Replacement characters may make it longer.
-    const whole = Buffer.concat([kept.head, kept.tail]).toString('utf8');
-    return { text: clipText(whole, limitBytes, 'start'), binary: false };
+    const whole = Buffer.concat([kept.head, kept.tail]);
+    if (looksBinary(whole)) return { text: describeBinary(kept), binary: true };
+    return { text: clipText(whole.toString('utf8'), limitBytes, 'start'), binary: false };
   }
-  const headCut = wholeEnd(kept.head);
-  const tailCut = wholeStart(kept.tail);
-  const head = clipText(kept.head.subarray(0, headCut).toString('utf8'), Math.floor(limitBytes / 2), 'start');
-  const tail = clipText(kept.tail.subarray(tailCut).toString('utf8'), Math.ceil(limitBytes / 2), 'end');
-  const bytes = kept.omittedBytes + (kept.head.length - headCut) + tailCut;
+  const head = kept.head.subarray(0, wholeEnd(kept.head));
+  const tail = kept.tail.subarray(wholeStart(kept.tail));
+  if (looksBinary(head) || looksBinary(tail)) return { text: describeBinary(kept), binary: true };
+  const first = clipText(head.toString('utf8'), Math.floor(limitBytes / 2), 'start');
+  const last = clipText(tail.toString('utf8'), Math.ceil(limitBytes / 2), 'end');
+  const bytes = kept.omittedBytes + (kept.head.length - head.length) + (kept.tail.length - tail.length);
   return {
-    text: `${head}\n[… ${bytes} bytes, ${kept.omittedLines} lines left out …]\n${tail}`,
+    text: `${first}\n[… ${bytes} bytes, ${kept.omittedLines} lines left out …]\n${last}`,
     binary: false,
   };
 }

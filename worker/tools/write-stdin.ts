@@ -66,7 +66,8 @@ export const writeStdin: Executor<WriteStdinParams> = async (params, context) =>
     if (refused !== null) return toolError(refused);
     feed(running, params);
     sendSignal(running, params);
-    const fed = (params.text ?? '') !== '' || params.signal === 'interrupt';
+    const asked = (params.text ?? '') !== '' && params.close !== true;
+    const fed = asked || params.signal === 'interrupt';
     await running.wait(params.yield_ms ?? context.limits.exec_yield_ms, fed ? ANSWER_QUIET_MS : undefined);
   }
   return await report(session, context);
