@@ -11,8 +11,7 @@ export const toolCall = v.object({
 export type ToolCall = v.InferOutput<typeof toolCall>;
 
 /** A model's own reasoning part, opaque, sent back only to the model that wrote it and only within the turn. */
-export const reasoningPart = v.object({ model: v.string(), data: jsonValue });
-export type ReasoningPart = v.InferOutput<typeof reasoningPart>;
+const reasoningPart = v.object({ model: v.string(), data: jsonValue });
 
 export const message = v.variant('role', [
   /** Standing text of ours. Stable ones come first. */
