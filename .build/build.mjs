@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { splitWithCache } from './code-cache.mjs';
+import { exerciseWorker } from './exercise-worker.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -26,6 +28,8 @@ const shared = {
   legalComments: 'none',
   logLevel: 'warning',
   define: { 'import.meta.url': '__moduleUrl' },
+  // A script that starts from a code cache has no import() of its own; what is loaded later is required then.
+  supported: { 'dynamic-import': false },
   banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
 };
 
@@ -43,6 +47,7 @@ async function bundles() {
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
   });
+  await splitWithCache('dist', 'worker', exerciseWorker);
   chmodSync('dist/turnd.cjs', 0o755);
 }
 

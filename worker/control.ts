@@ -59,10 +59,6 @@ export class Control {
     return this.#up.writableNeedDrain;
   }
 
-  onDrain(callback: () => void): void {
-    this.#up.on('drain', callback);
-  }
-
   /** Sends the last frame and calls back when it has left this process. */
   finish(frame: ToSupervisor, left: () => void): void {
     const encoded = encodeFrame(frame);

@@ -16,7 +16,7 @@ import type { ToolContext } from './tools/executor.js';
 export type RunTool = (tool: string, params: JsonObject, context: ToolContext) => Promise<ToolResult>;
 
 export interface IpcLinkParts {
-  readonly control: Control;
+  readonly control: Pick<Control, 'send' | 'reply' | 'congested'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly snapshot: TurnSnapshot;

@@ -5,6 +5,8 @@ import { Socket } from 'node:net';
 import { systemClock } from '../shared/clock.js';
 import type { ToSupervisor } from '../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../shared/ipc/to-worker.js';
+import type { ModelSettings } from '../shared/ipc/turn-snapshot.js';
+import { makeMasker } from '../shared/mask.js';
 import type { EndReason } from '../shared/outcome.js';
 import { Control } from './control.js';
 import { EXIT_FAILED, EXIT_USAGE, workerExitCode } from './exit-code.js';
@@ -18,8 +20,10 @@ type Frame<T extends ToWorker['type']> = Extract<ToWorker, { type: T }>;
 const clock = systemClock;
 const stop = new AbortController();
 let turnTaken = false;
-let connected: { readonly url: string; readonly dialect: string; readonly provider: ModelProvider } | null =
-  null;
+let leaving = false;
+let masked: readonly string[] = [];
+/** What the last `prepare` made ready. */
+let prepared: { readonly model: ModelSettings; readonly provider: ModelProvider } | null = null;
 let preparing: Promise<void> = Promise.resolve();
 
 const control = new Control(
@@ -30,9 +34,8 @@ const control = new Control(
       preparing = preparing.then(() => prepare(frame)).catch(fail);
     },
     turn: (frame) => {
-      if (turnTaken) return giveUp('protocol_violation', 'A second turn came', EXIT_USAGE);
-      turnTaken = true;
-      serve(frame).catch(fail);
+      if (turnTaken) giveUp('protocol_violation', 'A second turn came', EXIT_USAGE);
+      else serve(frame).catch(fail);
     },
     cancel: end,
     lost: endWithSupervisor,
@@ -44,24 +47,40 @@ process.on('SIGTERM', () => end('cancel'));
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
+/** Rehearses once for a dialect; asked again, it only sees to the connection. */
 async function prepare({ model, ca }: Frame<'prepare'>): Promise<void> {
-  const [{ makeProvider }, { rehearse }] = await Promise.all([
-    import('./serve-turn.js'),
+  const [{ providerFor }, { rehearse }] = await Promise.all([
+    import('./models/registry.js'),
     import('./rehearsal.js'),
+    import('./serve-turn.js'),
   ]);
-  await rehearse(model, clock);
-  connected?.provider.close();
-  const provider = makeProvider(model, clock);
-  connected = { url: model.url, dialect: model.dialect, provider };
-  control.send({ type: 'prepared', connected: await provider.preconnect(model, ca) });
+  if (prepared?.model.dialect !== model.dialect) await rehearse(model, clock, () => turnTaken);
+  if (turnTaken) return;
+  if (prepared === null || !sameEndpoint(prepared.model, model)) {
+    prepared?.provider.close();
+    prepared = { model, provider: providerFor(model, clock) };
+  }
+  const connected = await prepared.provider.preconnect(model, ca);
+  if (!turnTaken) control.send({ type: 'prepared', connected });
+}
+
+function sameEndpoint(left: ModelSettings, right: ModelSettings): boolean {
+  return left.dialect === right.dialect && left.url === right.url;
 }
 
 async function serve({ snapshot, credentials }: Frame<'turn'>): Promise<void> {
+  turnTaken = true;
+  masked = credentials.mask;
   const { serveTurn } = await import('./serve-turn.js');
-  const { url, dialect } = snapshot.model;
-  const fits = connected !== null && connected.url === url && connected.dialect === dialect;
-  const provider = fits ? (connected?.provider ?? null) : null;
-  const outcome = await serveTurn({ control, clock, signal: stop.signal, snapshot, credentials, provider });
+  const ready = prepared !== null && sameEndpoint(prepared.model, snapshot.model) ? prepared.provider : null;
+  const outcome = await serveTurn({
+    control,
+    clock,
+    signal: stop.signal,
+    snapshot,
+    credentials,
+    provider: ready,
+  });
   leave({ type: 'turn_done', outcome }, workerExitCode(outcome));
 }
 
@@ -87,9 +106,12 @@ function fail(error: unknown): void {
 }
 
 function giveUp(code: string, message: string, exitCode: number): void {
-  leave({ type: 'failed', code, message }, exitCode);
+  leave({ type: 'failed', code, message: makeMasker(masked).text(message) }, exitCode);
 }
 
+/** The last frame, then the exit; whatever goes wrong after it must not cut it short. */
 function leave(frame: ToSupervisor, exitCode: number): void {
+  if (leaving) return;
+  leaving = true;
   control.finish(frame, () => process.exit(exitCode));
 }

@@ -1,50 +1,79 @@
-// One throw-away round before a spare is handed out: it makes the host compile what a turn runs, so that the turn does
-// not wait for it. Everything in it is made up and stays in this process: no network, no files, no frames.
+// Throw-away turns before a spare is handed out: they make the host compile what a turn runs, so that the turn does not
+// wait for it. Everything in them is made up and stays in this process: the model is a stand-in, the supervisor's end of
+// the link answers by itself, no tool runs, no frame leaves. A rehearsal that fails costs a few milliseconds later on.
 import type { Clock } from '../shared/clock.js';
+import { encodeFrame, FrameReader, parseToWorker } from '../shared/ipc/codec.js';
+import type { ToSupervisor } from '../shared/ipc/to-supervisor.js';
+import type { ToWorker } from '../shared/ipc/to-worker.js';
 import type { ModelSettings, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
-import { NO_USAGE } from '../shared/transcript/usage.js';
-import type { SupervisorLink } from './link.js';
-import type { ModelAnswer, ModelProvider } from './models/provider.js';
+import type { Reply } from './control.js';
+import { type IpcLinkParts, makeIpcLink } from './ipc-link.js';
+import { providerFor } from './models/registry.js';
+import { openStandIn } from './stand-in.js';
 import { runTurn } from './turn-loop.js';
 
 const TOOL = 'list_dir';
-const ROUNDS = 2;
+/** Two rounds each. */
+const TURNS = 2;
 
-/** Plays a turn of two rounds: a call and its result, then an answer. Rejects never. */
-export async function rehearse(settings: ModelSettings, clock: Clock): Promise<void> {
-  const link: SupervisorLink = {
-    signal: new AbortController().signal,
-    callTool: () => Promise.resolve({ content: { entries: [] }, is_error: false }),
-    askBudget: () => Promise.resolve({ kind: 'go' }),
-    progress: () => undefined,
-  };
-  const credentials = { headers: {}, mask: [] };
+/** Plays a few turns of two rounds, a call and an answer, in the dialect of these settings; fewer when the real one comes. Rejects never. */
+export async function rehearse(settings: ModelSettings, clock: Clock, over: () => boolean): Promise<void> {
+  const { dialect } = settings;
+  const standIn = dialect === 'builtin' ? null : await openStandIn(dialect, TOOL);
+  if (standIn === null && dialect !== 'builtin') return;
+  const model = { ...settings, url: standIn?.url ?? '', headers: {}, retries: 0 };
   try {
-    await runTurn({ snapshot: madeUp(settings), credentials, link, provider: standIn(settings), clock });
+    for (let turn = 0; turn < TURNS && !over(); turn += 1) await playTurn(model, clock);
   } catch {
-    // A rehearsal that fails costs the next turn a few milliseconds and nothing else.
+    // Said above: nothing depends on it.
+  } finally {
+    standIn?.close();
   }
 }
 
-function standIn(settings: ModelSettings): ModelProvider {
-  let round = 0;
+async function playTurn(model: ModelSettings, clock: Clock): Promise<void> {
+  const credentials = { token: 'rehearsal', headers: {}, mask: ['rehearsal'] };
+  const frame = throughTheWire({ type: 'turn', snapshot: madeUp(model), credentials });
+  if (frame === null) return;
+  const { signal } = new AbortController();
+  const { snapshot } = frame;
+  const runTool = (): ReturnType<IpcLinkParts['runTool']> =>
+    Promise.resolve({ content: { entries: [] }, is_error: false });
+  const link = makeIpcLink({ control: echo(), clock, signal, snapshot, credentials, runTool });
+  const provider = providerFor(snapshot.model, clock);
+  await provider.preconnect(snapshot.model, undefined);
+  await runTurn({ snapshot, credentials, link, provider, clock });
+  link.flush();
+  provider.close();
+}
+
+/** Encodes, reads and checks a frame as the wire would. */
+function throughTheWire<T extends ToWorker>(frame: T): T | null {
+  const encoded = encodeFrame(frame);
+  if (!encoded.ok) return null;
+  const reader = new FrameReader();
+  reader.push(encoded.bytes);
+  const read = reader.read();
+  const parsed = read.kind === 'value' ? parseToWorker(read.value) : null;
+  return parsed?.ok && parsed.frame.type === frame.type ? (parsed.frame as T) : null;
+}
+
+/** A supervisor's end that grants and commits everything at once. */
+function echo(): IpcLinkParts['control'] {
+  let last: ToSupervisor | null = null;
+  const answer = (id: number): Reply => {
+    if (last?.type === 'tool_request') return { type: 'tool_granted', id, arguments: last.arguments };
+    if (last?.type === 'budget_request') return { type: 'budget_answer', id, answer: { kind: 'go' } };
+    return { type: 'tool_committed', id };
+  };
   return {
-    call: (_request, onEvent) => {
-      round += 1;
-      const last = round >= ROUNDS;
-      onEvent({ kind: 'text', text: 'rehearsal' });
-      const answer: ModelAnswer = {
-        text: last ? 'rehearsal' : '',
-        calls: last ? [] : [{ provider_id: 'rehearsal', wire_name: TOOL, arguments_text: '{"path":"."}' }],
-        reasoning: [],
-        stop: last ? 'end' : 'tool_calls',
-        usage: NO_USAGE,
-        model: settings.model,
-      };
-      return Promise.resolve({ kind: 'answer', answer });
+    congested: false,
+    send: (frame) => {
+      last = frame;
+      const encoded = encodeFrame(frame);
+      return encoded.ok ? null : encoded.message;
     },
-    preconnect: () => Promise.resolve(false),
-    close: () => undefined,
+    reply: (id) => Promise.resolve().then(() => throughTheWire(answer(id))),
   };
 }
 
@@ -60,8 +89,8 @@ function madeUp(model: ModelSettings): TurnSnapshot {
       {
         name: TOOL,
         wire_name: TOOL,
-        description: '',
-        input_schema: { type: 'object' },
+        description: 'rehearsal',
+        input_schema: { type: 'object', properties: { path: { type: 'string' } } },
         runs: 'worker',
         read_only: true,
         polls: false,
@@ -69,17 +98,17 @@ function madeUp(model: ModelSettings): TurnSnapshot {
     ],
     model,
     limits: {
-      rounds: ROUNDS,
+      rounds: 10,
       tokens: 1_000_000,
       deadline_ms: 10_000,
-      loop_repeats: 4,
+      loop_repeats: 10,
       tool_output_bytes: 65_536,
       spill_bytes: 65_536,
       file_bytes: 65_536,
       exec_timeout_ms: 1_000,
       exec_timeout_max_ms: 1_000,
       exec_yield_ms: 1_000,
-      parallel_calls: 1,
+      parallel_calls: 2,
       fetch_bytes: 65_536,
       fetch_ms: 1_000,
     },

@@ -1,7 +1,7 @@
 // Runs the one turn of this worker. Loaded when a turn or a rehearsal needs it, not when the worker starts.
 import type { Clock } from '../shared/clock.js';
 import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
-import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
+import type { TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import { toolError } from '../shared/tools/tool-result.js';
 import type { Control } from './control.js';
 import { makeIpcLink, type RunTool } from './ipc-link.js';
@@ -35,8 +35,4 @@ export async function serveTurn(parts: TurnParts): Promise<TurnOutcome> {
   provider.close();
   link.flush();
   return outcome;
-}
-
-export function makeProvider(settings: ModelSettings, clock: Clock): ModelProvider {
-  return providerFor(settings, clock);
 }
