@@ -1,8 +1,9 @@
 // Plays a whole turn of the built-in model in process: its calls go to the executors of the worker on real folders,
 // their results back into the history, round by round, as the turn loop does it.
+import * as v from 'valibot';
 import { systemClock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
-import { CATALOGUE } from '../../shared/tools/catalogue.js';
+import { CATALOGUE, toolSpec } from '../../shared/tools/catalogue.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import { wireNames } from '../../shared/tools/wire-names.js';
@@ -103,9 +104,10 @@ export async function playBuiltin(
   throw new TypeError(`no answer after ${MOST_ROUNDS} rounds`);
 }
 
-function execute(call: ToolCall, context: ToolContext): Promise<ToolResult> {
+/** Arguments go through the tool's own definition, as in the supervisor: wrong ones fail the test. */
+async function execute(call: ToolCall, context: ToolContext): Promise<ToolResult> {
   const executor = EXECUTORS[call.name];
-  return executor === undefined
-    ? Promise.resolve(toolError(`no tool ${call.name}`))
-    : executor(call.arguments, context);
+  const spec = toolSpec(call.name);
+  if (executor === undefined || spec === undefined) return toolError(`no tool ${call.name}`);
+  return executor(v.parse(spec.params, call.arguments) as JsonObject, context);
 }

@@ -156,6 +156,12 @@ t.test('long and hostile messages are read in one pass, not for ever', async (t)
     `read ${', '.repeat(900)}`,
     `\`'"`.repeat(100_000),
     `summarise ${'the '.repeat(490)}`,
+    '“'.repeat(300_000),
+    '«'.repeat(300_000),
+    `write a${' '.repeat(300_000)}b to c`,
+    `list${' '.repeat(300_000)}src`,
+    `run a${'\n'.repeat(300_000)}b`,
+    `hello${' ,'.repeat(300_000)}x`,
     '\ud800 and then \udc00',
     '',
   ];

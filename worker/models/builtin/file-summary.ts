@@ -5,7 +5,7 @@ import { manifestFacts } from './manifest.js';
 import { leadComment, namesDefined } from './outline.js';
 import { readmeGist, shortened } from './readme.js';
 import { joinText } from './told.js';
-import { block, countText, fenced, oneLine, sizeText } from './wording.js';
+import { block, countText, fenced, oneLine, shortLines, sizeText } from './wording.js';
 
 const MOST_HEADINGS = 20;
 const MOST_NAMES = 24;
@@ -55,9 +55,7 @@ function body(path: string, text: string): string {
 
 function proseText(text: string): string {
   const { title, paragraph } = readmeGist(text);
-  const headings = [
-    ...text.replace(/^(`{3,}|~{3,})[\s\S]*?^\1/gm, '').matchAll(/^(#{1,3})\s+(.+?)\s*#*$/gm),
-  ].map((match) => `${'  '.repeat((match[1]?.length ?? 1) - 1)}- ${oneLine(match[2] ?? '', 100)}`);
+  const headings = headingsOf(text);
   const outline = headings.length > 1 ? `Headings:\n${more(headings, MOST_HEADINGS)}` : '';
   const found = joinText(
     title === null ? '' : `Title: ${title}`,
@@ -65,6 +63,20 @@ function proseText(text: string): string {
     outline,
   );
   return found === '' ? firstLines(text) : found;
+}
+
+/** Markdown headings of three levels, indented by level; those in code blocks are no headings. */
+function headingsOf(text: string): string[] {
+  const headings: string[] = [];
+  let inCode = false;
+  for (const line of shortLines(text)) {
+    if (/^(?:`{3}|~{3})/.test(line)) inCode = !inCode;
+    const match = inCode ? null : /^(#{1,3})\s+(.+)$/.exec(line);
+    if (match === null) continue;
+    const title = (match[2] ?? '').replace(/\s#+\s*$/, '').trim();
+    headings.push(`${'  '.repeat((match[1] ?? '#').length - 1)}- ${oneLine(title, 100)}`);
+  }
+  return headings;
 }
 
 function codeText(text: string): string {

@@ -215,8 +215,8 @@ const write: Form = (quoted, words) => {
     );
   if (colon !== null) return written(quoted, colon[1], colon[2]);
   const target =
-    /^(?:write|save|put|store)\s+(.+)\s+(?:to|into)\s+(.+)$/is.exec(words) ??
-    /^(?:write|save|put|store)\s+(.+)\s+(?:in|as)\s+(.+)$/is.exec(words);
+    /^(?:write|save|put|store)\s+(.+)\s(?:to|into)\s+(.+)$/is.exec(words) ??
+    /^(?:write|save|put|store)\s+(.+)\s(?:in|as)\s+(.+)$/is.exec(words);
   if (target !== null) return prose(quoted, target[2], target[1]);
   const created =
     /^(?:write|create|make|save)\s+(?:(?:a|an|the|new|text)\s+)*(?:file\s+(?:named\s+|called\s+)?)?(\S+)\s+(?:with|containing|saying|that (?:says|contains))(?:\s+(?:the\s+)?(?:text|content|contents))?(?:\s*:\s*|\s+)(.+)$/is.exec(

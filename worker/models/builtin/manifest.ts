@@ -42,7 +42,7 @@ const READERS: Readonly<Record<Manifest, (text: string) => ManifestFacts>> = {
   dockerfile: (text) => ({
     ...NOTHING,
     what: 'Dockerfile',
-    runs: [...text.matchAll(/^\s*FROM\s+(\S+)/gim)]
+    runs: [...text.matchAll(/^[ \t]*FROM[ \t]+(\S+)/gim)]
       .slice(-1)
       .map((match) => `image built on ${line(match[1])}`),
   }),
@@ -88,11 +88,11 @@ function ofToml(text: string, what: string, ...sections: string[]): ManifestFact
     const start = new RegExp(`^\\[${section.replace('.', '\\.')}\\][^\\n]*\\n`, 'm').exec(text);
     if (start === null) return '';
     const rest = text.slice(start.index + start[0].length);
-    return rest.slice(0, /^\s*\[/m.exec(rest)?.index ?? rest.length);
+    return rest.slice(0, /^[ \t]*\[/m.exec(rest)?.index ?? rest.length);
   };
   const value = (key: string): string | null => {
     for (const section of sections) {
-      const match = new RegExp(`^${key}\\s*=\\s*["']+([^"'\\n]*)`, 'm').exec(inside(section));
+      const match = new RegExp(`^${key}[ \\t]*=[ \\t]*["']+([^"'\\n]*)`, 'm').exec(inside(section));
       if (match !== null) return line(match[1]);
     }
     return null;
@@ -115,7 +115,9 @@ function ofToml(text: string, what: string, ...sections: string[]): ManifestFact
 }
 
 function makeTargets(text: string): string[] {
-  const targets = [...text.matchAll(/^([A-Za-z0-9][\w./-]*)\s*:(?![:=])/gm)].map((match) => match[1] ?? '');
+  const targets = [...text.matchAll(/^([A-Za-z0-9][\w./-]*)[ \t]*:(?![:=])/gm)].map(
+    (match) => match[1] ?? '',
+  );
   const distinct = [...new Set(targets)];
   return distinct.length === 0 ? [] : [`\`make\`: ${names(distinct)}`];
 }

@@ -16,7 +16,7 @@ export function leadComment(text: string): string | null {
 
 function blockComment(body: string): string | null {
   const match = /^(?:\/\*+!?|"""|'''|<!--|\(\*|\{-)([\s\S]*?)(?:\*\/|"""|'''|-->|\*\)|-\})/.exec(body);
-  return match === null ? null : (match[1] ?? '').replace(/^\s*\*+ ?/gm, '');
+  return match === null ? null : (match[1] ?? '').replace(/^[ \t]*\*+ ?/gm, '');
 }
 
 function lineComment(body: string): string | null {

@@ -19,8 +19,12 @@ const FOLDER_TAIL = new RegExp(`\\s+(?:${FOLDER})$`, 'i');
 const FILE_TAIL = /\s+file$/i;
 const ONE_QUOTED = new RegExp(`^${PLACEHOLDER}$`);
 
+/** No path is longer. */
+const MOST_WORDS = 4_200;
+
 /** Null when the words name no one place. */
 export function placeOf(quoted: Quoted, words: string): Place | null {
+  if (words.length > MOST_WORDS) return null;
   let rest = trimEnd(words.trim());
   if (HERE.test(rest)) return { path: '.', expect: 'folder' };
   let expect: Place['expect'] = null;

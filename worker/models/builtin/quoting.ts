@@ -18,7 +18,7 @@ const EACH_PLACEHOLDER = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g');
 
 /** A fence, backticks, double quotes of three kinds, single quotes that are no apostrophe. */
 const QUOTES =
-  /```[^\S\n]*[\w+-]*\n([\s\S]*?)\n?```|`([^`\n]+)`|"([^"]*)"|“([^”]*)”|«([^»]*)»|(?<![\w'])'([^'\n]*)'(?!\w)/g;
+  /```[^\S\n]*[\w+-]*\n([\s\S]*?)\n?```|`([^`\n]+)`|"([^"]*)"|“([^“”]*)”|«([^«»]*)»|(?<![\w'])'([^'\n]*)'(?!\w)/g;
 
 export function hideQuotes(text: string): Quoted {
   const parts: { raw: string; plain: string }[] = [];

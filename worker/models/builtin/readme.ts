@@ -1,6 +1,6 @@
 // What a README says its project is: its title and its first real paragraph. Badges, pictures, tables, code, comments
 // and front matter are not prose and are passed over.
-import { oneLine } from './wording.js';
+import { oneLine, shortLines } from './wording.js';
 
 export interface ReadmeGist {
   readonly title: string | null;
@@ -8,9 +8,11 @@ export interface ReadmeGist {
 }
 
 const LONGEST = 480;
+/** A README that says what it is says it in its beginning. */
+const MOST_READ = 100_000;
 
 export function readmeGist(text: string): ReadmeGist {
-  const lines = withoutBlocks(text).split('\n');
+  const lines = shortLines(withoutBlocks(text.slice(0, MOST_READ)));
   let title: string | null = null;
   let paragraph: string[] = [];
   for (const [index, raw] of lines.entries()) {
@@ -36,7 +38,7 @@ function withoutBlocks(text: string): string {
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n')
     .replace(/^(---|\+\+\+)\n[\s\S]*?\n\1(?:\n|$)/, '')
-    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
     .replace(/^(`{3,}|~{3,}).*\n[\s\S]*?(?:^\1.*$|$(?![\s\S]))/gm, '')
     .replace(/<\/?[a-zA-Z][^>\n]{0,1000}>/g, (tag) =>
       /^<\/?(?:p|div|h\d|br|center|table|li|ul)\b/i.test(tag) ? '\n' : '',

@@ -59,6 +59,11 @@ export function fenced(text: string): string {
   return `${fence}\n${text.replace(/\n+$/, '')}\n${fence}`;
 }
 
+/** Its lines, each cut to a length that patterns can be tried on, whatever the text is. */
+export function shortLines(text: string, longest = 1_000): string[] {
+  return text.split('\n').map((line) => (line.length > longest ? line.slice(0, longest) : line));
+}
+
 /** The first part of a text and whether that is all of it; never half a line unless one line is longer than the bound. */
 export function head(text: string, most: number): { readonly text: string; readonly whole: boolean } {
   if (text.length <= most) return { text, whole: true };
