@@ -60,8 +60,10 @@ function write(dir: string): void {
 }
 
 function refuse(dir: string, uid: number): void {
-  process.setgid?.(uid);
-  process.setuid?.(uid);
+  if (process.getuid?.() !== uid) {
+    process.setgid?.(uid);
+    process.setuid?.(uid);
+  }
   const opened = openStore({ dir, on_damage: 'salvage', nowMs: 1 });
   say(opened.ok ? { kind: 'open' } : opened.failure);
   process.disconnect();

@@ -1,65 +1,12 @@
 // The tools whose state the supervisor owns: their params as a model may send them, and what they do to the store.
-
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import * as v from 'valibot';
-import { newId } from '../../shared/ids.js';
+import t from 'tap';
 import type { JsonObject } from '../../shared/json.js';
 import { CATALOGUE } from '../../shared/tools/catalogue.js';
-import { STATE_TOOLS } from '../../shared/tools/state-tools.js';
-import type { ToolResult } from '../../shared/tools/tool-result.js';
-import type { Store } from '../../supervisor/store/types.js';
 import { STATE_TOOLS_RUN } from '../../supervisor/tools/registry.js';
-import { THREAD, TURN_ID, testStore } from '../fakes/open-store.js';
-
-interface Stage {
-  readonly store: Store;
-  /** Runs a call as the supervisor does: params checked first, then inside a transaction. */
-  call(name: string, args: object, at?: { nowMs?: number; threadId?: string }): ToolResult;
-  /** The content of a call that must succeed. */
-  ok(name: string, args?: object, at?: { nowMs?: number; threadId?: string }): JsonObject;
-  /** The words of a call that must fail. */
-  error(name: string, args: object, at?: { nowMs?: number; threadId?: string }): string;
-}
-
-function accepts(name: string, args: object): boolean {
-  const spec = STATE_TOOLS.find((tool) => tool.name === name);
-  if (spec === undefined) throw new Error(`no tool ${name}`);
-  return v.safeParse(spec.params, args).success;
-}
-
-function stage(t: Test): Stage {
-  const store = testStore(t);
-  const call: Stage['call'] = (name, args, at = {}) => {
-    const spec = STATE_TOOLS.find((tool) => tool.name === name);
-    const run = STATE_TOOLS_RUN[name];
-    if (spec === undefined || run === undefined) throw new Error(`no tool ${name}`);
-    const checked = v.parse(spec.params, args);
-    const context = {
-      store,
-      threadId: at.threadId ?? THREAD,
-      turnId: TURN_ID,
-      nowMs: at.nowMs ?? 1_000,
-      newId,
-    };
-    return store.transact('state_tool', () => run(checked, context));
-  };
-  return {
-    store,
-    call,
-    ok: (name, args = {}, at = {}) => {
-      const result = call(name, args, at);
-      t.equal(result.is_error, false, `${name}: ${JSON.stringify(result.content)}`);
-      return result.content as JsonObject;
-    },
-    error: (name, args, at = {}) => {
-      const result = call(name, args, at);
-      t.equal(result.is_error, true, `${name} must fail`);
-      return String((result.content as JsonObject)['error']);
-    },
-  };
-}
+import { THREAD, TURN_ID } from '../fakes/open-store.js';
+import { accepts, stage } from '../fakes/state-tool-stage.js';
 
 t.test('every tool that the supervisor runs has a behaviour, and every behaviour a tool', (t) => {
   const specs = CATALOGUE.filter((spec) => spec.runs === 'supervisor').map((spec) => spec.name);
@@ -74,92 +21,6 @@ t.test('finish takes one of its four statuses and nothing that it does not know'
   t.same(ok('finish', { status: 'completed', output: { a: [1] }, reason: 'because' }), { ok: true });
   for (const args of [{}, { status: 'done' }, { status: 'failed', exit: true }])
     t.notOk(accepts('finish', args));
-  t.end();
-});
-
-t.test('a plan is written, read, advanced and cleared', (t) => {
-  const { ok } = stage(t);
-  t.same(ok('plan.get'), { plan: null });
-  const made = ok('plan.create', {
-    goal: 'ship',
-    items: ['build', { title: 'test', detail: 'all', status: 'blocked' }],
-  });
-  t.match(made, {
-    plan: {
-      goal: 'ship',
-      items: [
-        { id: 'item_1', title: 'build', status: 'pending' },
-        { id: 'item_2', title: 'test', detail: 'all', status: 'blocked' },
-      ],
-    },
-    progress: { total: 2, pending: 1, blocked: 1, done: 0, in_progress: 0, skipped: 0 },
-    replaced: false,
-  });
-  const moved = ok('plan.update', { item: 'build', status: 'done', note: 'quick' });
-  t.match(moved, { plan: { items: [{ status: 'done', note: 'quick' }, {}] }, progress: { done: 1 } });
-  t.match(ok('plan.update', { item: 'item_2', title: 'test it', detail: 'twice' }), {
-    plan: { items: [{}, { id: 'item_2', title: 'test it', detail: 'twice', status: 'blocked' }] },
-  });
-  t.match(ok('plan.get'), { plan: { goal: 'ship' }, progress: { done: 1, blocked: 1 } });
-  t.match(ok('plan.create', { goal: 'again', items: ['x'] }), {
-    replaced: true,
-    plan: { items: [{ id: 'item_1' }] },
-  });
-  t.same(ok('plan.clear'), { ok: true, found: true });
-  t.same(ok('plan.clear'), { ok: true, found: false });
-  t.same(ok('plan.get'), { plan: null });
-  t.end();
-});
-
-t.test('items are inserted where they belong and put into a new order', (t) => {
-  const { ok, error } = stage(t);
-  const titles = (content: JsonObject): string[] =>
-    ((content['plan'] as JsonObject)['items'] as JsonObject[]).map((item) => String(item['title']));
-  ok('plan.create', { goal: 'g', items: ['a', 'b'] });
-  t.same(titles(ok('plan.update', { insert: { title: 'c' } })), ['a', 'b', 'c']);
-  t.same(titles(ok('plan.update', { insert: { title: 'a2', after: 'a' } })), ['a', 'a2', 'b', 'c']);
-  t.same(
-    titles(ok('plan.update', { reorder: ['c', 'item_1'] })),
-    ['c', 'a', 'a2', 'b'],
-    'the others keep their order',
-  );
-  t.match(error('plan.update', { reorder: ['c', 'c'] }), /twice/);
-  ok('plan.update', { insert: { title: 'b' } });
-  t.match(error('plan.update', { item: 'b', status: 'done' }), /several items/);
-  t.end();
-});
-
-t.test('an update that cannot be done whole is not done at all, and says what there is', (t) => {
-  const { ok, call, error } = stage(t);
-  t.match(error('plan.update', { item: 'a', status: 'done' }), /plan\.create/);
-  ok('plan.create', { goal: 'g', items: ['a'] });
-  const before = ok('plan.get');
-  t.match(call('plan.update', { item: 'a', status: 'done', insert: { title: 'x', after: 'nowhere' } }), {
-    is_error: true,
-    content: { error: /no item nowhere/, items: [{ id: 'item_1', title: 'a' }] },
-  });
-  t.match(error('plan.update', {}), /nothing to change/);
-  t.match(error('plan.update', { status: 'done' }), /name the item/);
-  t.same(ok('plan.get'), before);
-  t.end();
-});
-
-t.test('a plan has at most 32 items', (t) => {
-  const { ok, error } = stage(t);
-  const items = Array.from({ length: 32 }, (_, index) => `step ${index}`);
-  t.notOk(accepts('plan.create', { goal: 'g', items: [...items, 'one more'] }));
-  t.notOk(accepts('plan.create', { goal: 'g', items: [] }));
-  ok('plan.create', { goal: 'g', items });
-  t.match(error('plan.update', { insert: { title: 'one more' } }), /at most 32/);
-  t.end();
-});
-
-t.test('plans of two threads do not touch', (t) => {
-  const { store, ok } = stage(t);
-  const { workspace_id } = store.threads.get(THREAD) ?? { workspace_id: '' };
-  store.transact('accept_message', () => store.threads.ensure('other', workspace_id, 'operator', 1));
-  ok('plan.create', { goal: 'mine', items: ['a'] });
-  t.same(ok('plan.get', {}, { threadId: 'other' }), { plan: null });
   t.end();
 });
 
