@@ -8,6 +8,7 @@ import { makeIpcLink, type RunTool } from './ipc-link.js';
 import type { ModelProvider } from './models/provider.js';
 import { providerFor } from './models/registry.js';
 import { EXECUTORS } from './tools/registry.js';
+import { endAllSessions } from './tools/shell-sessions.js';
 import { runTurn } from './turn-loop.js';
 
 const runTool: RunTool = (tool, params, context) => {
@@ -32,6 +33,7 @@ export async function serveTurn(parts: TurnParts): Promise<TurnOutcome> {
   const link = makeIpcLink({ ...parts, runTool });
   const provider = parts.provider ?? providerFor(snapshot.model, clock);
   const outcome = await runTurn({ snapshot, credentials, link, provider, clock });
+  await endAllSessions(snapshot.process_marker);
   provider.close();
   link.flush();
   return outcome;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ToolSpec } from './tool-spec.js';
 
-export const SESSION_SIGNALS = ['interrupt', 'terminate', 'kill'] as const;
+const SESSION_SIGNALS = ['interrupt', 'terminate', 'kill'] as const;
 
 /** The upper limits depend on the configuration; the executor checks them and says them. */
 const milliseconds = (least: number, meaning: string) =>
@@ -46,7 +46,7 @@ export const execCommandParams = v.strictObject({
 });
 export type ExecCommandParams = v.InferOutput<typeof execCommandParams>;
 
-export const writeStdinParams = v.strictObject({
+const writeStdinParams = v.strictObject({
   session_id: v.pipe(v.number(), v.integer(), v.description('from the result of exec_command')),
   text: v.optional(
     v.pipe(

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { allLayers, describeLayer, heldLayers, runIn } from '../fakes/contained.js';
 import { eventually, processesWith } from '../fakes/processes.js';
@@ -57,11 +58,10 @@ function nothingLeft(t: Test, scene: Scene): void {
 }
 
 async function doomedWorker(scene: Scene): Promise<ChildProcess> {
-  const module = new URL('../fakes/doomed-worker.js', import.meta.url).href;
-  const args = [scene.context.workspaceRoot, scene.index, `${scene.script}\nsleep 60; : ${scene.canary}`];
-  const call = `beDoomedWorker(...${JSON.stringify(args)})`;
-  const code = `import(${JSON.stringify(module)}).then((m) => m.${call})`;
-  const child = spawn(process.execPath, [...process.execArgv, '-e', code], {
+  const program = fileURLToPath(new URL('../fakes/doomed-worker.js', import.meta.url));
+  const command = `${scene.script}\nsleep 60; : ${scene.canary}`;
+  const args = [scene.context.workspaceRoot, String(scene.index), command];
+  const child = spawn(process.execPath, [...process.execArgv, program, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });

@@ -16,7 +16,7 @@ export interface FloodReport {
 }
 
 /** Prints a FloodReport as JSON. */
-export async function beFlooded(command: string, timeoutMs: number): Promise<void> {
+async function beFlooded(command: string, timeoutMs: number): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'turnd-flood-'));
   const context = shellContext(root, { tool_output_bytes: 65_536, spill_bytes: 16 * 1024 * 1024 });
   // What every command needs is loaded and grown before the measure begins.
@@ -45,3 +45,6 @@ export async function beFlooded(command: string, timeoutMs: number): Promise<voi
   rmSync(root, { recursive: true, force: true });
   process.stdout.write(JSON.stringify(report));
 }
+
+const [command = '', timeoutMs = '0'] = process.argv.slice(2);
+await beFlooded(command, Number(timeoutMs));

@@ -49,7 +49,11 @@ const BANS: readonly Ban[] = [
   {
     what: 'reads the environment',
     instead: 'only config/ and supervisor/ do; hand the value in (the worker gets it by a frame)',
-    except: (path) => isTooling(path) || /^(?:config|supervisor)\//.test(path),
+    except: (path) =>
+      isTooling(path) ||
+      /^(?:config|supervisor)\//.test(path) ||
+      // What commands inherit, cut down by an allow-list; it would be absurd to send a worker its own PATH.
+      path === 'worker/sandbox/base-environment.ts',
     matches: (node) => dotted(node) === 'process.env' || imports(node, /^(?:node:)?process$/, /^env$/),
   },
   {

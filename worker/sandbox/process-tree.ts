@@ -17,7 +17,7 @@ function readText(path: string): string | null {
   }
 }
 
-export function processInfo(pid: number): ProcessInfo | null {
+function processInfo(pid: number): ProcessInfo | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;
   // The name stands in brackets and may itself hold brackets and spaces, so the last bracket counts.
@@ -26,7 +26,7 @@ export function processInfo(pid: number): ProcessInfo | null {
   return { pid, parent: Number(parent), name: stat.slice(stat.indexOf('(') + 1, close), state };
 }
 
-export function allPids(): number[] {
+function allPids(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);

@@ -9,7 +9,7 @@ export interface ShellSession {
   readonly running: RunningCommand;
 }
 
-export class ShellSessions {
+class ShellSessions {
   readonly #sessions = new Map<number, ShellSession>();
   #lastId = 0;
 
