@@ -1,17 +1,25 @@
 // Which provider serves which dialect. A dialect is loaded when it is first used: a turn pays only for its own.
 import type { Clock } from '../../shared/clock.js';
 import type { Dialect, ModelSettings } from '../../shared/ipc/turn-snapshot.js';
+import type { Dialect as WireDialect } from './dialect.js';
 import type { ModelProvider } from './provider.js';
 
 type Load = (clock: Clock) => Promise<ModelProvider>;
+
+async function dialectOf(name: 'openai' | 'anthropic'): Promise<WireDialect> {
+  if (name === 'openai') {
+    const { openaiDialect } = await import('./openai.js');
+    return openaiDialect;
+  }
+  const { anthropicDialect } = await import('./anthropic.js');
+  return anthropicDialect;
+}
 
 async function overHttp(name: 'openai' | 'anthropic', clock: Clock): Promise<ModelProvider> {
   const [{ httpProvider }, { Connections }, dialect] = await Promise.all([
     import('./http-provider.js'),
     import('./connections.js'),
-    name === 'openai'
-      ? import('./openai.js').then((module) => module.openaiDialect)
-      : import('./anthropic.js').then((module) => module.anthropicDialect),
+    dialectOf(name),
   ]);
   return httpProvider(dialect, new Connections(clock), clock);
 }
