@@ -1,10 +1,11 @@
 // Builds everything once: type-checked modules for the tests under dist/compiled, and the bundles that run
 // under dist: turnd.cjs (the command), worker.cjs (the worker process). Bundles are what starts fast.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { splitWithCache } from './code-cache.mjs';
+import { exerciseJob } from './exercise-job.mjs';
 import { exerciseWorker } from './exercise-worker.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -48,6 +49,7 @@ async function bundles() {
     outExtension: { '.js': '.cjs' },
   });
   await splitWithCache('dist', 'worker', exerciseWorker);
+  await splitWithCache('dist', 'turnd', exerciseJob);
   chmodSync('dist/turnd.cjs', 0o755);
 }
 
@@ -58,8 +60,6 @@ function compile() {
 function copyAssets() {
   if (existsSync('supervisor/store/migrations'))
     cpSync('supervisor/store/migrations', 'dist/migrations', { recursive: true });
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  writeFileSync('dist/version.json', JSON.stringify({ version }));
 }
 
 copyAssets();
