@@ -15,7 +15,9 @@ export function checked<const Schema extends v.GenericSchema>(
   return async (params, context) => {
     const parsed = v.safeParse(schema, params);
     if (!parsed.success) {
-      const problems = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`);
+      const problems = parsed.issues.map(
+        (issue) => `${v.getDotPath(issue) ?? 'arguments'}: ${issue.message}`,
+      );
       return toolError(`The arguments do not fit the tool: ${problems.join('; ')}.`);
     }
     if (context.signal.aborted) return toolError('Not run: the turn is ending.');

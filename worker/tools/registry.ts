@@ -8,6 +8,10 @@ function lazy<Params>(load: () => Promise<Executor<Params>>): Executor<JsonObjec
 }
 
 export const EXECUTORS: Readonly<Record<string, Executor<JsonObject>>> = {
+  list_dir: lazy(async () => (await import('./list-dir.js')).listDir),
+  read_file: lazy(async () => (await import('./read-file.js')).readFile),
+  write_file: lazy(async () => (await import('./write-file.js')).writeFile),
+  edit_file: lazy(async () => (await import('./edit-file.js')).editFile),
   exec_command: lazy(async () => (await import('./exec-command.js')).execCommand),
   write_stdin: lazy(async () => (await import('./write-stdin.js')).writeStdin),
 };

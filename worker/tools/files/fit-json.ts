@@ -1,6 +1,7 @@
 // How much of a result fits: counted in the bytes that it takes as JSON in UTF-8, which is what a model gets.
-import { cutText } from '../../../shared/transcript/unicode.js';
+
 import type { JsonValue } from '../../../shared/json.js';
+import { cutText } from '../../../shared/transcript/unicode.js';
 
 export function jsonBytes(value: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(value));

@@ -56,8 +56,7 @@ type Size = readonly [width: number, height: number] | null;
 const SIZES: Readonly<Record<string, (head: Buffer) => Size>> = {
   'image/png': (head) => (head.length >= 24 ? [head.readUInt32BE(16), head.readUInt32BE(20)] : null),
   'image/gif': (head) => (head.length >= 10 ? [head.readUInt16LE(6), head.readUInt16LE(8)] : null),
-  'image/bmp': (head) =>
-    head.length >= 26 ? [head.readInt32LE(18), Math.abs(head.readInt32LE(22))] : null,
+  'image/bmp': (head) => (head.length >= 26 ? [head.readInt32LE(18), Math.abs(head.readInt32LE(22))] : null),
   'image/webp': webpSize,
   'image/jpeg': jpegSize,
 };
