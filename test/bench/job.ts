@@ -8,6 +8,7 @@ import { type FakeModel, startFakeModel } from '../fakes/fake-model-server.js';
 import type { FakeStep } from '../fakes/model-steps.js';
 import { cleanEnv, TURND } from '../fakes/run-turnd.js';
 import type { BenchRow } from './bench-row.js';
+import { quantile } from './quantile.js';
 
 const RUNS = 15;
 const ROUNDS = 10;
@@ -110,10 +111,4 @@ function timed(args: readonly string[], home: string): Promise<number> {
       else reject(new Error(`node ${args.slice(0, 3).join(' ')} ended with ${code}: ${stderr}`));
     });
   });
-}
-
-/** Nearest rank. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }

@@ -12,6 +12,9 @@ interface Bench {
 /** Each is loaded when it runs, so that none measures the others' modules. */
 const BENCHES: readonly Bench[] = [
   { word: 'job', run: async () => (await import('./job.js')).jobBench() },
+  { word: 'warm', run: async () => (await import('./warm.js')).warmBench() },
+  { word: 'spawn', run: async () => (await import('./spawn.js')).spawnBench() },
+  { word: 'ipc', run: async () => (await import('./ipc.js')).ipcBench() },
   { word: 'journal', run: async () => (await import('./journal.js')).journalBench() },
 ];
 

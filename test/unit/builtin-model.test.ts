@@ -69,7 +69,7 @@ t.test('nothing is written when the step before gave nothing', async (t) => {
   t.match(reply, /`log\.txt` was not written: no step before this one gave anything to write/);
 });
 
-t.test('every answer says once that no language model wrote it', async (t) => {
+t.test('every answer says once that it comes from fixed rules', async (t) => {
   const context = testContext(t);
   for (const text of ['run echo hi', 'run echo a and then run echo b', 'help', 'write me a sonnet', '']) {
     const { reply } = await playBuiltin(text, context, { intercept: echo });

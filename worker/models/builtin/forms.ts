@@ -145,7 +145,9 @@ const find: Form = (quoted, words) => {
   if (match === null) return null;
   const glob = quoted.plain(match[1] ?? '').replace(/[?!,;]+$/, '');
   const named = /^(?:glob\s|\w+(?:\s+\w+)?\s+(?:(?:all|the|every|any)\s+)*files?\s)/i.test(words);
-  if (!/[*?]/.test(glob) && !(named && !NO_NAME.test(glob))) return null;
+  // Without the word "files" only a pattern is a name, and not where a text is searched for.
+  const pattern = /[*?]/.test(glob) && !/^(?:search|look|where)\b/i.test(words);
+  if (!(named && !NO_NAME.test(glob)) && !pattern) return null;
   const place = placeOf(quoted, match[2] ?? '');
   return place === null ? null : { kind: 'find', glob, path: place.path };
 };

@@ -5,7 +5,7 @@ import { oneLine } from './wording.js';
 export const SIGNATURE =
   '— turnd\'s built-in offline model (fixed rules, not a language model); "help" lists what it can do.';
 
-export const HOW_TO_SET_A_MODEL = [
+const HOW_TO_SET_A_MODEL = [
   'To have free requests answered, set a real model:',
   '- an environment variable: OPENAI_API_KEY or ANTHROPIC_API_KEY',
   '- a server of your own: --endpoint http://127.0.0.1:11434/v1 --model NAME',

@@ -11,8 +11,8 @@ export interface Listing {
   readonly omitted: number | null;
 }
 
-/** What the tool shows at most; its own bound on bytes may cut earlier. */
-const MOST_ENTRIES = 5_000;
+/** More would not fit into one result of the tool, whose own bound on bytes mostly cuts earlier. */
+const MOST_ENTRIES = 1_000;
 
 export function listDir(path: string): Ask {
   return { tool: 'list_dir', arguments: { path, limit: MOST_ENTRIES } };

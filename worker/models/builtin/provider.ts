@@ -17,7 +17,7 @@ import type { Ask } from './plan.js';
 import { type Move, nextMove } from './replay.js';
 import { requestPlan } from './request-plan.js';
 
-export const BUILTIN_MODEL = 'builtin';
+const BUILTIN_MODEL = 'builtin';
 
 /** Text goes out in pieces of about this many characters, so that whoever watches sees it arrive as from any model. */
 const PIECE = 400;
