@@ -117,6 +117,26 @@ t.test('a migration that fails leaves neither its tables nor its mark', (t) => {
   t.end();
 });
 
+t.test('who finds a step done by another while it waited does not do it again', (t) => {
+  const folder = t.testdir({
+    '0001-first.sql': '-- breaking: one\nCREATE TABLE one (id INTEGER PRIMARY KEY) STRICT;',
+    'plain.db': '',
+  });
+  const steps = loadMigrationsFrom(folder);
+  const [slow, quick] = [connect(join(folder, 'plain.db')), connect(join(folder, 'plain.db'))];
+  t.teardown(() => void [slow.close(), quick.close()]);
+  /** The steps of the slow one: when it comes to do them, the quick one has done them all. */
+  function* late(): Generator<(typeof steps)[number]> {
+    migrate(quick, steps, 1);
+    yield* steps;
+  }
+  migrate(slow, Object.assign([...steps], { [Symbol.iterator]: late }), 2);
+  t.same(slow.prepare('SELECT version, applied_at_ms FROM migrations').all(), [
+    { version: 1, applied_at_ms: 1 },
+  ]);
+  t.end();
+});
+
 t.test('migration files must be numbered without gaps and say what they mean for older code', (t) => {
   const sql = '-- breaking: x\n';
   t.throws(() => loadMigrations(t.testdir({ '0002-late.sql': sql })), /missing or doubled/);

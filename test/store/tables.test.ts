@@ -1,6 +1,8 @@
 // Tables: what comes back, in which order, and text that must not break a thread.
+import { join } from 'node:path';
 import t from 'tap';
 import type { JournalEvent } from '../../shared/journal.js';
+import { connect } from '../../supervisor/store/database.js';
 import type { Store } from '../../supervisor/store/types.js';
 import { seedTurn, THREAD, TURN_ID, testStore } from '../fakes/open-store.js';
 
@@ -157,6 +159,19 @@ t.test(
     t.end();
   },
 );
+
+t.test('text is healed on its way in, and once more on its way out of an old row', (t) => {
+  const store = testStore(t);
+  store.transact('record_progress', () => store.events.append(TURN_ID, THREAD, note(LONE), 1));
+  const db = connect(join(store.dir, 'turnd.db'));
+  t.teardown(() => db.close());
+  const stored = db.prepare<[], string>('SELECT payload FROM turn_events').pluck();
+  t.equal(stored.get(), JSON.stringify(note(HEALED)));
+  db.prepare('UPDATE turn_events SET payload = ?').run(JSON.stringify(note(LONE)));
+  t.match(stored.get(), /\\ud83d/);
+  t.same(store.events.ofTurn(TURN_ID)[0]?.event, note(HEALED));
+  t.end();
+});
 
 t.test('a value nested without end is kept as far as it can be read back', (t) => {
   const store = testStore(t);
