@@ -62,8 +62,15 @@ async function fromFile(text: string, file: string): Promise<Layer> {
   return { settings: layer.settings, problems: [...source.problems, ...layer.problems] };
 }
 
+/** More would not be read: the file is then another kind of file. */
+const PROBLEMS_MAX = 100;
+
 /** By line where there are lines; what has none comes last, in the order in which it was found. */
 function inOrder(problems: readonly Problem[]): Problem[] {
   const key = (problem: Problem): number => problem.line ?? Number.MAX_SAFE_INTEGER;
-  return [...problems].sort((left, right) => key(left) - key(right));
+  const sorted = [...problems].sort((left, right) => key(left) - key(right));
+  const rest = sorted.length - PROBLEMS_MAX;
+  if (rest <= 0) return sorted;
+  const file = sorted[0]?.file ?? '';
+  return [...sorted.slice(0, PROBLEMS_MAX), { file, path: '', message: `and ${rest} more problems` }];
 }

@@ -92,7 +92,11 @@ t.test('a credential written inline is refused wherever it stands, and never rep
     'api key': { intelligence: { headers: { 'X-Api-Key': 'canary' } } },
     'other header': { intelligence: { headers: { 'X-Other': `Bearer canary` } } },
     'beside a reference': { intelligence: { headers: { 'X-Api-Key': `${CANARY}{{secret:A}}` } } },
+    'password beside a reference': {
+      intelligence: { headers: { 'X-Api-Key': 'my password is canary {{secret:A}}' } },
+    },
     userinfo: { intelligence: { endpoints: `https://me:${CANARY}@host/v1` } },
+    'user alone': { intelligence: { endpoints: 'https://canary@host/v1' } },
     query: { intelligence: { endpoints: `https://host/v1?api_key=${CANARY}` } },
     model: { intelligence: { model: CANARY } },
     instruction: { agent: { instruction: `use ${CANARY} to log in` } },
@@ -108,9 +112,19 @@ t.test('a credential written inline is refused wherever it stands, and never rep
     told(await load(t, '', { env })),
     /\$TURND_INTELLIGENCE_TOKEN: intelligence\.token: a credential must not/,
   );
-  const broken = told(await load(t, `intelligence:\n  token: "${CANARY}\n  x: [${CANARY}`));
-  t.match(broken, /not valid YAML/);
-  t.notMatch(broken, /canary/);
+  const broken = [
+    `intelligence:\n  token: "${CANARY}\n  x: [${CANARY}`,
+    `intelligence:\n  token: !${CANARY} x`,
+    `intelligence:\n  token: *${CANARY}`,
+    `intelligence:\n  token: @${CANARY}`,
+    `intelligence:\n  token: "\\q${CANARY}"`,
+    `intelligence:\n  token: a: ${CANARY}: b`,
+  ];
+  for (const yaml of broken) {
+    const text = told(await load(t, yaml));
+    t.match(text, /turnd\.yaml:[23]: /, yaml);
+    t.notMatch(text, /canary/, yaml);
+  }
 });
 
 t.test('a header may carry a scheme beside its secret, and plain headers stay plain', async (t) => {
@@ -161,7 +175,7 @@ t.test('a secret shows as *** however it is printed, serialised or inspected', a
   t.ok(loaded.ok, told(loaded));
   if (!loaded.ok) return;
   const secret = loaded.config.intelligence.token;
-  t.equal(`${secret}`, '***');
+  t.equal(`${secret} ${secret?.toString()}`, '*** ***');
   t.equal(
     `${JSON.stringify([secret])} ${inspect(secret)} ${format('%s %o %j', secret, secret, secret)}`.includes(
       'canary',

@@ -5,10 +5,8 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { DEFAULTS } from '../../config/defaults.js';
 import { type Loaded, type LoadInput, loadConfig } from '../../config/load.js';
-import { nearest } from '../../config/nearest.js';
 import { formatProblem } from '../../config/problem.js';
 import { CONFIG, environmentName, leavesOf } from '../../config/schema.js';
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../config/units.js';
 import { projectRoot } from '../../schemas/generate.js';
 
 type Good = Extract<Loaded, { ok: true }>;
@@ -145,10 +143,10 @@ t.test(
   'broken YAML, keys that stand twice and texts that are no text are told with their line',
   async (t) => {
     t.match(await bad(load(t, 'agent:\n  name: a\n  name: b')), ['turnd.yaml:3: agent.name: stands twice']);
-    t.match(await bad(load(t, 'agent:\n\tname: a')), [/^turnd\.yaml:2: not valid YAML/]);
-    t.match(await bad(load(t, 'agent: {name: a')), [/^turnd\.yaml:1: not valid YAML/]);
+    t.match(await bad(load(t, 'agent:\n\tname: a')), [/^turnd\.yaml:2: is not valid here/]);
+    t.match(await bad(load(t, 'agent: {name: a')), [/^turnd\.yaml:1: is not valid here/]);
     t.match(await bad(load(t, '- 1\n- 2')), ['turnd.yaml:1: expected a mapping of keys']);
-    t.match(await bad(load(t, 'a: 1\n---\nb: 2')), [/not valid YAML/]);
+    t.match(await bad(load(t, 'a: 1\n---\nb: 2')), [/is not valid here/]);
     const cwd = t.testdir({ 'turnd.yaml': '' });
     writeFileSync(join(cwd, 'turnd.yaml'), Buffer.from([0x61, 0x3a, 0xff, 0xfe]));
     t.match(await bad(loadConfig({ env: {}, cwd })), ['turnd.yaml: is not UTF-8 text']);
@@ -157,10 +155,16 @@ t.test(
   },
 );
 
-t.test('aliases of aliases cannot grow without bound', async (t) => {
-  const levels = Array.from({ length: 9 }, (_, n) => `l${n + 1}: &a${n + 1} [${`*a${n},`.repeat(10)}]`);
-  const yaml = `l0: &a0 [x]\n${levels.join('\n')}`;
-  t.match(await bad(load(t, yaml)), [/holds too many values|not valid YAML/]);
+t.test('texts that would grow or nest without bound are refused at once', async (t) => {
+  const levels = Array.from({ length: 9 }, (_, n) => `  l${n}: &a${n + 1} [${`*a${n},`.repeat(10)}]`);
+  t.match((await bad(load(t, `agent:\n${levels.join('\n')}`)))[0], /:2: is not valid here: aliases are/);
+  t.match(await bad(load(t, 'agent: &a {name: *a}')), [/aliases are not supported/]);
+  t.match(await bad(load(t, `agent: ${'['.repeat(20_000)}`)), [
+    /nests its values too deeply|not valid here/,
+  ]);
+  const many = await bad(load(t, Array.from({ length: 5000 }, (_, n) => `k${n}: 1`).join('\n')));
+  t.equal(many.length, 101);
+  t.match(many.at(-1), /and 4900 more problems/);
 });
 
 t.test('an empty file, an empty section and an explicit null for an absent key are fine', async (t) => {
@@ -182,6 +186,33 @@ t.test('numbers without sense are refused for every key that takes one', async (
       t.equal(loaded.ok, false, `${path} = ${nonsense}`);
     }
   }
+});
+
+t.test('every number has a least and a most', async (t) => {
+  const cwd = t.testdir({});
+  const refused = async (path: string, value: number): Promise<boolean> => {
+    const keys = path.split('.');
+    const yaml = `${keys.map((key) => `{${key}: `).join('')}${value}${'}'.repeat(keys.length)}`;
+    writeFileSync(join(cwd, 'turnd.yaml'), yaml);
+    const told = await bad(loadConfig({ env: {}, cwd }));
+    return told.some((line) => line.includes(`${path}: `));
+  };
+  const mayBeZero: string[] = [];
+  for (const { path, leaf } of leavesOf(CONFIG)) {
+    if (typeof defaultOf(path, leaf.unit) !== 'number') continue;
+    t.ok(await refused(path, 1e15), `${path} has a most`);
+    t.ok(await refused(path, -1), `${path} is not negative`);
+    if (!(await refused(path, 0))) mayBeZero.push(path);
+  }
+  t.same(mayBeZero, [
+    'agent.warm_workers',
+    'intelligence.max_output_tokens',
+    'context.instructions_max',
+    'limits.cancel_grace',
+    'limits.kill_grace',
+    'limits.model.retries',
+    'limits.model.retry_after',
+  ]);
 });
 
 t.test('values that cannot be meant together are told', async (t) => {
@@ -211,45 +242,6 @@ t.test('relative paths start at the folder of the file, or where turnd was start
     /not a regular file/,
     /none\.md cannot be read: ENOENT/,
   ]);
-});
-
-t.test('durations and sizes are read as people write them, and written so that they read back', (t) => {
-  const durations = {
-    '500ms': 500,
-    '90s': 90_000,
-    '1h30m': 5_400_000,
-    '1.5s': 1500,
-    '30': 30_000,
-    '2d': 172_800_000,
-  };
-  for (const [text, ms] of Object.entries(durations)) t.equal(parseDuration(text), ms, text);
-  t.equal(parseDuration(2), 2000);
-  for (const text of ['', '-1s', '1y', '1 s', 's', '1h30', 'NaN'])
-    t.ok(Number.isNaN(parseDuration(text)), text);
-  const sizes = {
-    '64KB': 65_536,
-    '64KiB': 65_536,
-    '1.5GiB': 1_610_612_736,
-    '512': 512,
-    '512 B': 512,
-    '10M': 10_485_760,
-  };
-  for (const [text, bytes] of Object.entries(sizes)) t.equal(parseSize(text), bytes, text);
-  for (const text of ['', '-1', 'KB', '1TBB', '1e9']) t.ok(Number.isNaN(parseSize(text)), text);
-  for (const amount of [0, 1, 999, 1000, 1024, 5_400_000, 7_200_000, 10_485_760, 64 * 1024 ** 3]) {
-    t.equal(parseDuration(formatDuration(amount)), amount);
-    t.equal(parseSize(formatSize(amount)), amount);
-  }
-  t.end();
-});
-
-t.test('the nearest name is one that fingers slip to, or none', (t) => {
-  const known = ['steps', 'tokens', 'deadline'];
-  t.equal(nearest('setps', known), 'steps');
-  t.equal(nearest('Deadlin', known), 'deadline');
-  t.equal(nearest('colour', known), undefined);
-  t.equal(nearest('x'.repeat(100_000), known), undefined);
-  t.end();
 });
 
 t.test('every key has its own environment name', (t) => {
