@@ -232,9 +232,26 @@ t.test('list, read, search, find and write do what they say', async (t) => {
   );
   t.match(await reply('search for TODO ignoring case'), /^2 lines match `TODO`, in 2 files/);
   t.match(await reply('search for "x.y" in src'), /src\/b\.ts:1: x\.y/);
-  t.match(await reply('search for "x+y"'), /^Nothing matches `x\+y`\./);
+  t.match(await reply('search for "x+y"'), /^Nothing matches `x\+y`, in \d+ files\./);
   t.match(await reply('search for /^t.*e$/ in src'), /src\/a\.ts:3: three/);
   t.match(await reply('find files *.ts'), /^2 files match `\*\.ts`:\n\n```\nsrc\/a\.ts\nsrc\/b\.ts\n```/);
   t.match(await reply('write "hello you" to new/n.txt'), /^Wrote `new\/n\.txt` \(1 line, 9 bytes\)\./);
   t.match(await reply('read new/n.txt'), /```\nhello you\n```/);
+  t.match(
+    await reply('write other to new/n.txt'),
+    /^Wrote `new\/n\.txt` \(1 line, 5 bytes, in place of what was there\)\./,
+  );
+});
+
+t.test('a search that stopped early never claims that there is nothing', async (t) => {
+  const folder = folderOf(t, { 'a.ts': 'x' });
+  const stopped = (content: JsonObject) => (): ToolResult => ({ content, is_error: false });
+  const early = { matches: [], truncated: true, cut_by: 'time', note: 'Not all files were searched.' };
+  const searched = await play(folder, 'search for y', stopped(early));
+  t.match(
+    searched.reply,
+    /^No match for `y` was found, but not everything was searched\.\n\nThe tool notes: Not all files/,
+  );
+  const found = await play(folder, 'find *.md', stopped({ files: [], truncated: true }));
+  t.match(found.reply, /^No file like `\*\.md` was found, but not every folder was looked into\./);
 });

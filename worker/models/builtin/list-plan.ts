@@ -1,6 +1,6 @@
 // Lists a folder, or finds files by name.
 import type { Command } from './command.js';
-import { flagIn, listIn, textIn } from './content.js';
+import { flagIn, listIn, noteOf, textIn } from './content.js';
 import { type Entry, folderFacts } from './folder-facts.js';
 import { listDir, listingOf } from './listing.js';
 import { ask, type Plan, type Told } from './plan.js';
@@ -71,12 +71,22 @@ export function* findPlan(command: Extract<Command, { kind: 'find' }>): Plan {
     return name === null ? [] : [name];
   });
   const cut = flagIn(given.content, 'truncated');
-  if (files.length === 0) return { text: `No file matches ${what}.`, result: '' };
+  const note = noteOf(given.content);
+  if (files.length === 0) {
+    const text = cut
+      ? `No file like ${what} was found, but not every folder was looked into.`
+      : `No file matches ${what}.`;
+    return { text: joinText(text, note), result: '' };
+  }
   const shown = files.slice(0, MOST_SHOWN);
   const more = cut || shown.length < files.length ? 'There are more than these.' : '';
   const list = fenced(shown.map((file) => oneLine(file, 300)).join('\n'));
   return {
-    text: joinText(`${countText(files.length, 'file matches', 'files match')} ${what}:\n\n${list}`, more),
+    text: joinText(
+      `${countText(files.length, 'file matches', 'files match')} ${what}:\n\n${list}`,
+      more,
+      note,
+    ),
     result: files.join('\n'),
   };
 }

@@ -1,7 +1,7 @@
 // Finds text in files and shows the lines, file by file.
 import type { JsonValue } from '../../../shared/json.js';
 import type { Command } from './command.js';
-import { flagIn, listIn, numberIn, textIn } from './content.js';
+import { flagIn, listIn, noteOf, numberIn, textIn } from './content.js';
 import { ask, type Plan } from './plan.js';
 import { failed, joinText } from './told.js';
 import { countText, fenced, oneLine } from './wording.js';
@@ -21,23 +21,33 @@ export function* searchPlan(command: Extract<Command, { kind: 'search' }>): Plan
   const what = `${regex ? `\`/${oneLine(text)}/\`` : `\`${oneLine(text)}\``}${path === '.' ? '' : ` in \`${oneLine(path)}\``}`;
   if (given.failure !== null) return failed(`${what} could not be searched for: ${given.failure}.`);
   const hits = listIn(given.content, 'matches').flatMap(hitOf);
-  if (hits.length === 0) return { text: `Nothing matches ${what}.`, result: '' };
+  const cut = flagIn(given.content, 'truncated');
+  const note = noteOf(given.content);
+  const searched = numberIn(given.content, 'files_searched');
+  if (hits.length === 0) {
+    const where = searched === null ? '' : `, in ${countText(searched, 'file')}`;
+    const text = cut
+      ? `No match for ${what} was found, but not everything was searched.`
+      : `Nothing matches ${what}${where}.`;
+    return { text: joinText(text, note), result: '' };
+  }
   const files = new Set(hits.map((hit) => hit.path));
-  const shown = hits.slice(0, MOST_SHOWN);
-  const cut = flagIn(given.content, 'truncated') || shown.length < hits.length;
-  const lines = hits.map(
-    (hit) =>
-      `${oneLine(hit.path, 300)}:${hit.line === null ? '' : `${hit.line}:`} ${oneLine(hit.text.trim(), 240)}`,
-  );
+  const lines = hits.map(hitLine);
+  const more = cut || hits.length > MOST_SHOWN;
   const counts = `${countText(hits.length, 'line matches', 'lines match')} ${what}, in ${countText(files.size, 'file')}`;
   return {
     text: joinText(
       `${cut ? 'At least ' : ''}${counts}:`,
       fenced(lines.slice(0, MOST_SHOWN).join('\n')),
-      cut ? 'There are more than these.' : '',
+      more ? 'There are more than these.' : '',
+      note,
     ),
     result: lines.join('\n'),
   };
+}
+
+function hitLine({ path, line, text }: Hit): string {
+  return `${oneLine(path, 300)}:${line === null ? '' : `${line}:`} ${oneLine(text.trim(), 240)}`;
 }
 
 function hitOf(match: JsonValue): Hit[] {

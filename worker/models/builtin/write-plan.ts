@@ -1,5 +1,6 @@
 // Writes a text to a file, word for word, and says what it wrote.
 import type { Command } from './command.js';
+import { objectIn } from './content.js';
 import { lineCount } from './file-view.js';
 import { ask, type Plan } from './plan.js';
 import { failed } from './told.js';
@@ -14,5 +15,6 @@ export function* writePlan(command: Extract<Command, { kind: 'write' }>, before:
   if (given.failure !== null) return failed(`${path} was not written: ${given.failure}.`);
   const size = `${countText(lineCount(content), 'line')}, ${sizeText(Buffer.byteLength(content))}`;
   const source = command.content === null ? ': what the step before gave' : '';
-  return { text: `Wrote ${path} (${size})${source}.`, result: null };
+  const replaced = objectIn(given.content)['created'] === false ? ', in place of what was there' : '';
+  return { text: `Wrote ${path} (${size}${replaced})${source}.`, result: null };
 }
