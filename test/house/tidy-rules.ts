@@ -29,7 +29,7 @@ const BANS: readonly Ban[] = [
       calls(node, /^(?:globalThis\.)?(?:setTimeout|setInterval)$/) ||
       (calls(node, /^Date$/) &&
         (node.type === 'CallExpression' || (node.arguments as unknown[]).length === 0)) ||
-      imports(node, /^(?:node:)?timers/),
+      imports(node, /^(?:node:)?timers/, /^(?!setImmediate$)/),
   },
   {
     what: 'draws randomness',
