@@ -9,7 +9,7 @@ const HEADER_BYTES = 100;
 const USER_VERSION_AT = 60;
 
 /** Up to this size the whole file is read at each start; beyond it only after an end that was not clean. */
-const CHECK_ALWAYS_BYTES = 256 * 1024 * 1024;
+const CHECK_ALWAYS_BYTES = 64 * 1024 * 1024;
 
 export type FileJudgement =
   | { readonly kind: 'fresh' }
