@@ -8,6 +8,8 @@ export interface ReadmeGist {
 }
 
 const LONGEST = 480;
+/** Shorter words that end in a colon lead to a list or to code, and say nothing alone. */
+const SHORTEST_BEFORE_COLON = 80;
 /** A README that says what it is says it in its beginning. */
 const MOST_READ = 100_000;
 
@@ -64,8 +66,9 @@ function isNoProse(line: string): boolean {
   );
 }
 
-/** Two words at least, or a few characters of a script that does not use spaces. */
+/** Two words at least, or a few characters of a script that does not use spaces; no heading of what follows. */
 function isProse(text: string): boolean {
+  if (text.length < SHORTEST_BEFORE_COLON && text.trimEnd().endsWith(':')) return false;
   return (
     /\p{L}{2,}\S*\s+\S*\p{L}{2,}/u.test(text) ||
     /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]{6,}/u.test(text)
@@ -79,6 +82,7 @@ function plain(line: string): string {
     .replace(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, '$1')
     .replace(/(\*\*|__)(\S.*?)\1/g, '$2')
     .replace(/(?<![\w*])\*(\S[^*]*?)\*(?![\w*])/g, '$1')
+    .replace(/(?<!\w)_(\S[^_]*?)_(?!\w)/g, '$1')
     .replace(/&nbsp;/g, ' ')
     .replace(/&amp;/g, '&')
     .replace(/^\[\s*\]$/, '')
