@@ -46,6 +46,9 @@ export async function runJob(io: Io, flags: JobFlags): Promise<number> {
   const workspaceRoot = workspaceOf(flags, io);
   const prompt = await readPrompt(flags.prompt, io.stdin);
   const logger = makeLogger(loaded.config.observability.log_level);
+  logger.log('debug', 'config.loaded', { file: loaded.file });
+  for (const warning of loaded.warnings)
+    await writeAll(io.stderr, `turnd: warning: ${formatProblem(warning)}\n`);
   const job = new Job(io, flags, loaded, logger, workspaceRoot);
   try {
     return await job.run(prompt);
@@ -108,6 +111,7 @@ class Job {
       pongMs: config.limits.pong_ms,
     });
     pool.start();
+    const resolving = resolveModel(config, io.env);
     const stateDir = jobStateDir(config.store.path, io.env, io.cwd, newId('instance', clock.now()).slice(9));
     const opened = openStore({ dir: stateDir, on_damage: config.store.on_damage, nowMs: clock.now() });
     if (!opened.ok) {
@@ -121,10 +125,20 @@ class Job {
       throw new TurndError(code[opened.failure.kind], opened.failure.message);
     }
     try {
-      if (opened.notice !== null) await writeAll(io.stderr, `turnd: ${opened.notice}\n`);
-      const resolution = await resolveModel(config, io.env);
+      this.logger.log('debug', 'store.opened', { dir: stateDir });
+      if (opened.notice !== null) {
+        await writeAll(io.stderr, `turnd: ${opened.notice}\n`);
+        this.logger.log('warn', 'store.salvaged', { notice: opened.notice });
+      }
+      const resolution = await resolving;
       if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
-      if (resolution.model.notice !== null) await writeAll(io.stderr, `turnd: ${resolution.model.notice}\n`);
+      const { notice, settings } = resolution.model;
+      if (notice !== null) await writeAll(io.stderr, `turnd: ${notice}\n`);
+      this.logger.log('info', 'model.chosen', {
+        dialect: settings.dialect,
+        model: settings.model,
+        url: settings.url,
+      });
       await recoverStore(opened.store, clock, this.logger);
       return await this.turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
     } finally {
@@ -158,7 +172,7 @@ class Job {
       live: (_turnId, event) => output.onLive(event),
       security: {
         mode: config.security.default_mode,
-        source: loaded.sources.get('security.default_mode') === 'flag' ? 'flag' : 'config',
+        source: sourceOf(loaded.sources.get('security.default_mode')),
         containment: containmentLayers(),
         web_allow_private: [...config.security.web.allow_private],
       },
@@ -175,13 +189,15 @@ class Job {
     await output.finish(report);
     await supervisor.close();
     signals.stop();
-    return jobExitCode({
+    const code = jobExitCode({
       status: report.status,
       errorCode: row.error_code,
       endRequested: row.end_requested,
       signal: signals.first(),
       refusedCalls: report.refused_calls.length,
     });
+    this.logger.log('info', 'job.end', { turn_id: accepted.turnId, status: report.status, code });
+    return code;
   }
 
   private report(row: TurnRow, supervisor: Supervisor, store: Store, turnId: string): JobResult {
@@ -199,11 +215,16 @@ class Job {
       },
       rounds: row.rounds,
       tool_calls: row.tool_calls,
-      refused_calls: [...(supervisor.flight(turnId)?.refusedCalls ?? [])],
+      refused_calls: [...supervisor.refusedCalls(turnId)],
       turn_id: turnId,
       thread_id: row.thread_id,
       state_dir: store.dir,
       duration_ms: Math.round(clock.monotonic() - this.startedMs),
     };
   }
+}
+
+function sourceOf(source: string | undefined): 'default' | 'config' | 'flag' {
+  if (source === 'flag') return 'flag';
+  return source === 'file' || source === 'env' ? 'config' : 'default';
 }

@@ -2,6 +2,7 @@
 // Owns the turns in flight; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
 import type { TurnRow } from '../store/types.js';
+import type { RefusedCall } from '../tools/running-turn.js';
 import { admit, type Waiting } from './gate.js';
 import { settle } from './settle.js';
 import { type Flight, flyTurn, type RunnerParts } from './turn-runner.js';
@@ -13,7 +14,8 @@ export interface Scheduler {
   requestEnd(turnId: string, reason: EndReason, now?: boolean): boolean;
   /** Resolves when the turn is settled. */
   whenSettled(turnId: string): Promise<TurnRow>;
-  flight(turnId: string): Flight | undefined;
+  /** Calls of a turn that were refused because nobody could answer, or because somebody said no. */
+  refusedCalls(turnId: string): readonly RefusedCall[];
   /** Starts nothing more; resolves when no worker is left. */
   close(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export interface Scheduler {
 export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Scheduler {
   const { store, clock } = parts;
   const flights = new Map<string, Flight>();
+  const refused = new Map<string, readonly RefusedCall[]>();
   const waiters = new Map<string, ((row: TurnRow) => void)[]>();
   let closed = false;
 
@@ -32,6 +35,7 @@ export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Sch
   const launch = (waiting: Waiting): void => {
     const flight = flyTurn(parts, waiting);
     flights.set(waiting.turnId, flight);
+    refused.set(waiting.turnId, flight.refusedCalls);
     void flight.settled.then(announce);
     void flight.gone.then(() => {
       flights.delete(waiting.turnId);
@@ -80,7 +84,7 @@ export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Sch
   return {
     wake,
     requestEnd,
-    flight: (turnId) => flights.get(turnId),
+    refusedCalls: (turnId) => refused.get(turnId) ?? [],
     whenSettled: (turnId) => {
       const row = store.turns.get(turnId);
       if (row?.state === 'ended') return Promise.resolve(row);
