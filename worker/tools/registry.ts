@@ -14,6 +14,7 @@ export const EXECUTORS: Readonly<Record<string, Executor<JsonObject>>> = {
   glob_files: lazy(async () => (await import('./glob-files.js')).globFiles),
   write_file: lazy(async () => (await import('./write-file.js')).writeFile),
   edit_file: lazy(async () => (await import('./edit-file.js')).editFile),
+  apply_patch: lazy(async () => (await import('./apply-patch.js')).applyPatch),
   exec_command: lazy(async () => (await import('./exec-command.js')).execCommand),
   write_stdin: lazy(async () => (await import('./write-stdin.js')).writeStdin),
 };

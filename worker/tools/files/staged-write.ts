@@ -80,6 +80,7 @@ async function stageBeside(order: WriteOrder, existing: Stats | null): Promise<s
   try {
     await handle.writeFile(order.bytes);
     const same = existing === null || (await takeOver(handle, existing, order.mode));
+    if (existing === null && order.mode !== undefined) await handle.chmod(order.mode);
     await handle.sync();
     await handle.close();
     if (same) return path;
