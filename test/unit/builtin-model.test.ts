@@ -191,3 +191,25 @@ t.test('calls go out under the names of the wire, with their own ids', async (t)
   });
   if (outcome.kind === 'answer') t.ok(outcome.answer.calls.every((call) => call.provider_id !== ''));
 });
+
+t.test('a fetched page is shown with its status, type and where it came from', async (t) => {
+  const page = {
+    status: 200,
+    url: 'http://example.com/home',
+    content_type: 'text/html',
+    bytes: 1_500,
+    text: 'Hello\u001b[2J',
+  };
+  const { reply, calls } = await playBuiltin('fetch http://example.com/', testContext(t), {
+    intercept: () => ({ content: page, is_error: false }),
+  });
+  t.same(calls, [{ tool: 'web_fetch', arguments: { url: 'http://example.com/' } }]);
+  t.match(
+    reply,
+    /^http:\/\/example\.com\/: status 200, text\/html, 1\.5 KB, from http:\/\/example\.com\/home\.\n\n```\nHello\\u\{1b\}\[2J\n```/,
+  );
+  const refused = await playBuiltin('fetch http://10.0.0.1/', testContext(t), {
+    intercept: () => toolError('10.0.0.1 is a private address'),
+  });
+  t.match(refused.reply, /^http:\/\/10\.0\.0\.1\/ could not be fetched: 10\.0\.0\.1 is a private address\./);
+});
