@@ -1,11 +1,14 @@
 // Which file is the configuration, and its text. A file that was named must be there; one that was not may be absent,
 // but if it is there and cannot be read that is told, never passed over.
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Problem } from './problem.js';
 
 /** A configuration is a page or two; more is a wrong file. */
 const FILE_BYTES_MAX = 1024 * 1024;
+
+const NOT_OURS =
+  'belongs to another user, or others may write it: name it with --config or TURND_CONFIG if it is meant';
 
 export type FoundFile =
   | { readonly ok: true; readonly file: string; readonly text: string }
@@ -27,7 +30,11 @@ function readText(file: string, mustExist: boolean): FoundFile | undefined {
   let bytes: Buffer | undefined;
   try {
     // Asked first because most starts have no file, and an exception costs more than the rest of the search.
-    if (!mustExist && statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+    if (!mustExist) {
+      const stat = statSync(file, { throwIfNoEntry: false });
+      if (stat === undefined) return undefined;
+      if (!isOurs(stat)) return refuse(NOT_OURS);
+    }
     bytes = readBounded(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
@@ -39,6 +46,12 @@ function readText(file: string, mustExist: boolean): FoundFile | undefined {
   } catch {
     return refuse('is not UTF-8 text');
   }
+}
+
+/** A file that was only found decides where messages and tokens go, so it must be one that nobody else could write. */
+function isOurs(stat: Stats): boolean {
+  const owners = [0, process.geteuid?.()];
+  return owners.includes(stat.uid) && (stat.mode & 0o002) === 0;
 }
 
 /** Works for pipes too, so that `--config <(generate)` does. */

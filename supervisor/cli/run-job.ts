@@ -30,7 +30,7 @@ import { watchSignals } from './signals.js';
 import { jobStateDir } from './state-dir.js';
 
 const clock = systemClock;
-export const OPERATOR = 'operator';
+const OPERATOR = 'operator';
 
 export async function runJob(io: Io, flags: JobFlags): Promise<number> {
   const loaded = await loadConfig({
@@ -47,6 +47,8 @@ export async function runJob(io: Io, flags: JobFlags): Promise<number> {
   const prompt = await readPrompt(flags.prompt, io.stdin);
   const logger = makeLogger(loaded.config.observability.log_level);
   logger.log('debug', 'config.loaded', { file: loaded.file });
+  const named = flags.config ?? io.env['TURND_CONFIG'];
+  if (loaded.file !== null && !named) await writeAll(io.stderr, `turnd: configuration from ${loaded.file}\n`);
   for (const warning of loaded.warnings)
     await writeAll(io.stderr, `turnd: warning: ${formatProblem(warning)}\n`);
   const job = new Job(io, flags, loaded, logger, workspaceRoot);
@@ -102,7 +104,8 @@ class Job {
     const ask = makeAsk(this.flags.onAsk);
     // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
     const pool = makeWarmPool({
-      spares: 1,
+      // One turn needs one worker; with `agent.warm_workers: 0` it is started when the turn is.
+      spares: Math.min(config.agent.warm_workers, 1),
       replaceUsed: false,
       clock,
       cancelGraceMs: config.limits.cancel_grace_ms,
@@ -111,7 +114,7 @@ class Job {
       pongMs: config.limits.pong_ms,
     });
     pool.start();
-    const resolving = resolveModel(config, io.env);
+    const resolving = resolveModel(config, io.env, clock);
     const stateDir = jobStateDir(config.store.path, io.env, io.cwd, newId('instance', clock.now()).slice(9));
     const opened = openStore({ dir: stateDir, on_damage: config.store.on_damage, nowMs: clock.now() });
     if (!opened.ok) {

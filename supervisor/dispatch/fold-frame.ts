@@ -1,6 +1,7 @@
 // Folds a worker's frame into the store: what is finished is journaled, what is live is passed on.
 // Frames of one worker arrive in order and are folded in order.
 
+import { dirname } from 'node:path';
 import { newId } from '../../shared/ids.js';
 import type { ProgressEvent } from '../../shared/ipc/progress.js';
 import type { ToSupervisor, TurnOutcome } from '../../shared/ipc/to-supervisor.js';
@@ -126,10 +127,14 @@ function foldResult(
     ports.violation(`a result for a call that was not granted: ${frame.call_id}`);
     return;
   }
+  const spill = frame.result.spill;
+  if (spill !== undefined && dirname(spill.path) !== turn.snapshot.spool_dir) {
+    ports.violation('a spilled output outside of the directory of its turn');
+    return;
+  }
   turn.granted.delete(frame.id);
   const { store } = turn;
   const now = turn.clock.now();
-  const spill = frame.result.spill;
   const artifactId = spill === undefined ? undefined : newId('artifact', now);
   journal(
     turn,

@@ -1,5 +1,6 @@
 // One quick look for an OpenAI-compatible server on this machine: is somebody there, and which model does it offer?
 import { request } from 'node:http';
+import type { Clock } from '../../shared/clock.js';
 
 export const LOCAL_SERVER = 'http://127.0.0.1:11434';
 /** A server on the same machine answers at once or is not there. */
@@ -7,26 +8,28 @@ const PROBE_MS = 300;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** The first model that the server lists, or null when there is no such server. Never rejects. */
-export function probeLocalServer(base: string = LOCAL_SERVER): Promise<string | null> {
+export function probeLocalServer(clock: Clock, base: string = LOCAL_SERVER): Promise<string | null> {
   return new Promise((resolve) => {
-    const call = request(
-      `${base}/v1/models`,
-      { timeout: PROBE_MS, signal: AbortSignal.timeout(PROBE_MS) },
-      (answer) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > ANSWER_BYTES_MAX) call.destroy();
-          else chunks.push(chunk);
-        });
-        answer.on('end', () =>
-          resolve(answer.statusCode === 200 ? firstModel(Buffer.concat(chunks).toString('utf8')) : null),
-        );
-        answer.on('error', () => resolve(null));
-      },
-    );
-    call.on('error', () => resolve(null));
+    const call = request(`${base}/v1/models`, (answer) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > ANSWER_BYTES_MAX) call.destroy();
+        else chunks.push(chunk);
+      });
+      answer.on('end', () => {
+        finish(answer.statusCode === 200 ? firstModel(Buffer.concat(chunks).toString('utf8')) : null);
+      });
+      answer.on('error', () => finish(null));
+    });
+    const cancel = clock.after(PROBE_MS, () => call.destroy());
+    const finish = (model: string | null): void => {
+      cancel();
+      resolve(model);
+    };
+    call.on('error', () => finish(null));
+    call.on('close', () => finish(null));
     call.end();
   });
 }

@@ -2,6 +2,7 @@
 // machine; else the built-in offline model, with a word on how to set a real one.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../config/schema.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Dialect, ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
 import { LOCAL_SERVER, probeLocalServer } from './probe-local.js';
 
@@ -30,9 +31,13 @@ interface Choice {
   readonly notice: string | null;
 }
 
-export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Promise<Resolution> {
+export async function resolveModel(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+): Promise<Resolution> {
   const { intelligence } = config;
-  const choice = isConfigured(config) ? configured(config) : await discovered(config, env);
+  const choice = isConfigured(config) ? configured(config) : await discovered(config, env, clock);
   if (typeof choice === 'string') return { ok: false, message: choice };
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(intelligence.headers)) {
@@ -55,11 +60,7 @@ export async function resolveModel(config: Config, env: NodeJS.ProcessEnv): Prom
 }
 
 function isConfigured({ intelligence }: Config): boolean {
-  return (
-    intelligence.endpoints !== null ||
-    intelligence.dialect !== null ||
-    intelligence.token !== null
-  );
+  return intelligence.endpoints !== null || intelligence.dialect !== null || intelligence.token !== null;
 }
 
 function configured({ intelligence }: Config): Choice | string {
@@ -78,7 +79,7 @@ function configured({ intelligence }: Config): Choice | string {
   };
 }
 
-async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv): Promise<Choice> {
+async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv, clock: Clock): Promise<Choice> {
   const openaiKey = env['OPENAI_API_KEY'];
   if (openaiKey)
     return {
@@ -97,7 +98,7 @@ async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv): Pro
       token: anthropicKey,
       notice: null,
     };
-  const local = await probeLocalServer();
+  const local = await probeLocalServer(clock);
   if (local !== null)
     return {
       dialect: 'openai',

@@ -1,0 +1,182 @@
+// The supervisor's half of a turn on a real store, with workers that the test plays by hand.
+import type { Test } from 'tap';
+import { systemClock } from '../../shared/clock.js';
+import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import { makeMasker } from '../../shared/mask.js';
+import type { EndReason } from '../../shared/outcome.js';
+import type { PermissionMode } from '../../shared/policy/permission-mode.js';
+import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
+import { acceptMessage } from '../../supervisor/intake/accept-message.js';
+import type { WorkerExit, WorkerHandle } from '../../supervisor/processes/types.js';
+import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
+import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
+import { openStore } from '../../supervisor/store/open.js';
+import type { Store } from '../../supervisor/store/types.js';
+import type { Ask, LiveEvent } from '../../supervisor/tools/running-turn.js';
+import { turnFrame } from './turn-frame.js';
+
+/** A worker played by the test: it records what it is sent, says what it is told, dies when it is told. */
+export class PlayedWorker implements WorkerHandle {
+  readonly workerId = 'worker_played';
+  readonly pid = 999_999;
+  readonly pidStart = '1';
+  readonly marker = 'worker_played';
+  readonly prepared = false;
+  readonly sent: ToWorker[] = [];
+  readonly ends: EndReason[] = [];
+  readonly ended: Promise<WorkerExit>;
+  die: (exit: Partial<WorkerExit>) => void = () => undefined;
+  private listener: (frame: ToSupervisor) => void = () => undefined;
+
+  constructor() {
+    this.ended = new Promise((resolve) => {
+      this.die = (exit) => resolve({ code: 0, signal: null, fault: null, swept: 0, prints: '', ...exit });
+    });
+  }
+  send(frame: ToWorker): boolean {
+    this.sent.push(frame);
+    return true;
+  }
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+  onFrame(listener: (frame: ToSupervisor) => void): void {
+    this.listener = listener;
+  }
+  end(reason: EndReason): void {
+    this.ends.push(reason);
+  }
+  say(frame: ToSupervisor): void {
+    this.listener(frame);
+  }
+}
+
+export interface Stage {
+  readonly store: Store;
+  readonly scheduler: Scheduler;
+  readonly live: LiveEvent[];
+  readonly workers: PlayedWorker[];
+  accept(text: string, thread?: string): string;
+  kinds(turnId: string): string[];
+}
+
+export function stage(
+  t: Test,
+  options: { mode?: PermissionMode; ask?: Ask; takeLater?: Promise<void>; cap?: number } = {},
+): Stage {
+  const opened = openStore({ dir: `${t.testdir({})}/state`, on_damage: 'stop', nowMs: 1 });
+  if (!opened.ok) throw new Error(opened.failure.message);
+  const { store } = opened;
+  const live: LiveEvent[] = [];
+  const workers: PlayedWorker[] = [];
+  t.teardown(async () => {
+    for (const worker of workers) worker.die({ code: null, signal: 'SIGKILL' });
+    await scheduler.close();
+    store.close();
+  });
+  const scheduler = makeScheduler(
+    {
+      store,
+      clock: systemClock,
+      masker: makeMasker(['canary-secret']),
+      ask: options.ask ?? (() => Promise.resolve('nobody')),
+      live: (_turn, event) => live.push(event),
+      log: () => undefined,
+      optionRefused: () => undefined,
+      pool: {
+        start: () => undefined,
+        target: () => undefined,
+        close: () => Promise.resolve(),
+        take: async () => {
+          await options.takeLater;
+          const worker = new PlayedWorker();
+          workers.push(worker);
+          return worker;
+        },
+      },
+      freeze: ({ turnId, threadId }, marker) => ({
+        hash: 'hash',
+        credentials: { headers: {}, mask: [] },
+        snapshot: {
+          ...turnFrame().snapshot,
+          turn_id: turnId,
+          thread_id: threadId,
+          messages: transcriptSlice(store, threadId, turnId),
+          tools: [...toolPlan()],
+          security: {
+            mode: options.mode ?? 'full_access',
+            source: 'default',
+            containment: [],
+            web_allow_private: [],
+          },
+          spool_dir: `${store.dir}/spool`,
+          process_marker: marker,
+        },
+      }),
+    },
+    options.cap ?? 4,
+  );
+  return {
+    store,
+    scheduler,
+    live,
+    workers,
+    accept: (text, threadId = 'root') => {
+      const message = { threadId, workspaceRoot: '/', principal: 'operator', text };
+      const { turnId } = acceptMessage(store, systemClock, message);
+      scheduler.wake();
+      return turnId;
+    },
+    kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
+  };
+}
+
+/** Lets everything that is ready run. */
+export const settleDown = (): Promise<void> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+export async function worker(stage: Stage, index = 0): Promise<PlayedWorker> {
+  await settleDown();
+  const found = stage.workers[index];
+  if (found === undefined) throw new Error('no worker was taken');
+  return found;
+}
+
+export const done = (
+  status: 'completed' | 'failed' | 'cancelled' = 'completed',
+  reply = 'the answer',
+): ToSupervisor => ({
+  type: 'turn_done',
+  outcome: { status, reply, rounds: 1, tool_calls: 0 },
+});
+
+export const assistant = (
+  calls: { call_id: string; name: string; arguments: Record<string, string> }[],
+): ToSupervisor => ({
+  type: 'progress',
+  progress: {
+    event: 'assistant',
+    item_id: 'item_1',
+    round: 1,
+    text: '',
+    calls,
+    stop: 'tool_calls',
+    model: 'm',
+  },
+});
+
+export const request = (
+  id: number,
+  callId: string,
+  tool: string,
+  args: Record<string, string>,
+): ToSupervisor => ({
+  type: 'tool_request',
+  id,
+  call_id: callId,
+  round: 1,
+  index: id,
+  tool,
+  arguments: args,
+});
