@@ -1,9 +1,10 @@
 // The worker's end of the private wire: always listening, so that a cancel, a ping or the supervisor's death is seen
 // whatever the turn is doing. It keeps what waits for an answer, by id; it does not know what a turn is.
 import type { Socket } from 'node:net';
-import { encodeFrame, FrameReader, parseToWorker } from '../shared/ipc/codec.js';
+import { encodeFrame, FrameReader } from '../shared/ipc/codec.js';
+import { parseFrame } from '../shared/ipc/parse-frame.js';
 import type { ToSupervisor } from '../shared/ipc/to-supervisor.js';
-import type { ToWorker } from '../shared/ipc/to-worker.js';
+import { type ToWorker, toWorker } from '../shared/ipc/to-worker.js';
 import { IPC_VERSION } from '../shared/ipc/version.js';
 import type { EndReason } from '../shared/outcome.js';
 
@@ -59,13 +60,13 @@ export class Control {
     return this.#up.writableNeedDrain;
   }
 
-  /** Sends the last frame and calls back when it has left this process. */
+  /** Sends the last frame and calls back when it has left this process. A socket that is then dropped keeps what it took. */
   finish(frame: ToSupervisor, left: () => void): void {
     const encoded = encodeFrame(frame);
     const closed = this.#closed;
     this.#closed = true;
     if (closed || !encoded.ok) left();
-    else this.#up.end(encoded.bytes, left);
+    else this.#up.write(encoded.bytes, left);
   }
 
   #read(chunk: Buffer): void {
@@ -73,7 +74,9 @@ export class Control {
     this.#reader.push(chunk);
     for (let read = this.#reader.read(); read.kind !== 'more'; read = this.#reader.read()) {
       const parsed =
-        read.kind === 'broken' ? { ok: false as const, message: read.message } : parseToWorker(read.value);
+        read.kind === 'broken'
+          ? { ok: false as const, message: read.message }
+          : parseFrame(toWorker, read.value);
       if (!parsed.ok) {
         this.#listener.fault(parsed.message);
         return;

@@ -2,9 +2,10 @@
 // wait for it. Everything in them is made up and stays in this process: the model is a stand-in, the supervisor's end of
 // the link answers by itself, no tool runs, no frame leaves. A rehearsal that fails costs a few milliseconds later on.
 import type { Clock } from '../shared/clock.js';
-import { encodeFrame, FrameReader, parseToWorker } from '../shared/ipc/codec.js';
+import { encodeFrame, FrameReader } from '../shared/ipc/codec.js';
+import { parseFrame } from '../shared/ipc/parse-frame.js';
 import type { ToSupervisor } from '../shared/ipc/to-supervisor.js';
-import type { ToWorker } from '../shared/ipc/to-worker.js';
+import { type ToWorker, toWorker } from '../shared/ipc/to-worker.js';
 import type { ModelSettings, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import type { Reply } from './control.js';
 import { type IpcLinkParts, makeIpcLink } from './ipc-link.js';
@@ -54,7 +55,7 @@ function throughTheWire<T extends ToWorker>(frame: T): T | null {
   const reader = new FrameReader();
   reader.push(encoded.bytes);
   const read = reader.read();
-  const parsed = read.kind === 'value' ? parseToWorker(read.value) : null;
+  const parsed = read.kind === 'value' ? parseFrame(toWorker, read.value) : null;
   return parsed?.ok && parsed.frame.type === frame.type ? (parsed.frame as T) : null;
 }
 

@@ -27,14 +27,13 @@ export interface TurnParts {
   readonly provider: ModelProvider | null;
 }
 
-/** Resolves when the turn is over and everything it told is on its way. */
+/** Resolves when the turn is over and everything it told is on its way. The process ends next, and its connections with it. */
 export async function serveTurn(parts: TurnParts): Promise<TurnOutcome> {
   const { snapshot, credentials, clock } = parts;
   const link = makeIpcLink({ ...parts, runTool });
   const provider = parts.provider ?? providerFor(snapshot.model, clock);
   const outcome = await runTurn({ snapshot, credentials, link, provider, clock });
   await endAllSessions(snapshot.process_marker);
-  provider.close();
   link.flush();
   return outcome;
 }

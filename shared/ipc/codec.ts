@@ -1,11 +1,11 @@
-// Frames as bytes: 4 bytes of big-endian length, then MessagePack. Pure: it owns no socket and no queue.
+// Frames as bytes: 4 bytes of big-endian length, then MessagePack. Pure: it owns no socket and
+// no queue, and does not know what frames mean: the side that receives them checks them (parse-frame.ts).
 // Faults are values, because both a peer's broken frame and our own oversized one are expected and end in a sentence.
 // The build without native code is used on purpose: an addon costs every worker more at start than it ever gives back.
 import msgpackr from 'msgpackr/index-no-eval';
-import * as v from 'valibot';
 import { scanPlain } from './plain-scan.js';
-import { type ToSupervisor, toSupervisor } from './to-supervisor.js';
-import { type ToWorker, toWorker } from './to-worker.js';
+import type { ToSupervisor } from './to-supervisor.js';
+import type { ToWorker } from './to-worker.js';
 
 /** Largest content of one frame, in both directions. */
 export const FRAME_MAX_BYTES = 16 * 1024 * 1024;
@@ -121,25 +121,4 @@ export class FrameReader {
     this.#broken = { kind: 'broken', message: `A frame cannot be read: ${wrong ?? 'it is malformed'}` };
     return this.#broken;
   }
-}
-
-export type Parsed<T> =
-  | { readonly ok: true; readonly frame: T }
-  | { readonly ok: false; readonly message: string };
-
-/** Names the place and what was expected there, never what was found: that may be a secret. */
-function parse<T>(schema: v.GenericSchema<unknown, T>, value: unknown): Parsed<T> {
-  const result = v.safeParse(schema, value, { abortEarly: true });
-  if (result.success) return { ok: true, frame: result.output };
-  const [issue] = result.issues;
-  const path = v.getDotPath(issue) ?? 'the frame';
-  return { ok: false, message: `A frame does not fit: ${path} should be ${issue.expected ?? issue.type}` };
-}
-
-export function parseToWorker(value: unknown): Parsed<ToWorker> {
-  return parse(toWorker, value);
-}
-
-export function parseToSupervisor(value: unknown): Parsed<ToSupervisor> {
-  return parse(toSupervisor, value);
 }

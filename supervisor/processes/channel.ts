@@ -1,8 +1,9 @@
 // Typed frames over a worker's two sockets. Writes never block and never pile up past a bound; reads take turns with
 // other workers; a broken wire is told once, as a sentence. It knows neither what frames mean nor how a worker ends.
 import type { Socket } from 'node:net';
-import { encodeFrame, FrameReader, parseToSupervisor } from '../../shared/ipc/codec.js';
-import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import { encodeFrame, FrameReader } from '../../shared/ipc/codec.js';
+import { parseFrame } from '../../shared/ipc/parse-frame.js';
+import { type ToSupervisor, toSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
 
 /** Bytes read from one worker before others get their turn. */
@@ -79,7 +80,7 @@ export class Channel {
     this.#reader.push(chunk);
     for (let read = this.#reader.read(); read.kind !== 'more'; read = this.#reader.read()) {
       if (read.kind === 'broken') return void this.#fault(read.message);
-      const parsed = parseToSupervisor(read.value);
+      const parsed = parseFrame(toSupervisor, read.value);
       if (!parsed.ok) return void this.#fault(parsed.message);
       this.#listener.frame(parsed.frame);
       if (this.#broken) return;

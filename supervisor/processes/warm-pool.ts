@@ -77,7 +77,9 @@ class Spares implements WarmPool {
 
   target(model: ModelSettings | null, ca: string | undefined): void {
     this.#target = model === null ? null : { model, ca };
-    for (const spare of this.#spares) if (spare.state !== 'starting') this.#settle(spare, SETTLE_MS);
+    // One that starts or prepares looks at the target when it is done.
+    for (const spare of this.#spares)
+      if (spare.state === 'ready' || spare.state === 'prepared') this.#settle(spare, SETTLE_MS);
   }
 
   async close(): Promise<void> {

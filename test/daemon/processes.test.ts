@@ -195,7 +195,10 @@ t.test('a killed supervisor takes its workers and their trees along, stopped one
     t.ok(left(word).length >= 6);
     if (stopped) process.kill(-pid, 'SIGSTOP');
     supervisor.kill('SIGKILL');
-    t.ok(await eventually(() => left(word).length === 0, 10_000), `nothing is left: ${left(word).join(', ')}`);
+    t.ok(
+      await eventually(() => left(word).length === 0, 10_000),
+      `nothing is left: ${left(word).join(', ')}`,
+    );
     t.ok(await eventually(() => !isAlive(pid), 10_000), 'the worker is gone too');
   }
 });

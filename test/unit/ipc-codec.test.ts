@@ -1,13 +1,9 @@
 import t from 'tap';
-import {
-  encodeFrame,
-  FRAME_MAX_BYTES,
-  FrameReader,
-  parseToSupervisor,
-  parseToWorker,
-} from '../../shared/ipc/codec.js';
+import { encodeFrame, FRAME_MAX_BYTES, FrameReader } from '../../shared/ipc/codec.js';
+import { parseFrame } from '../../shared/ipc/parse-frame.js';
 import { DEPTH_MAX, scanPlain } from '../../shared/ipc/plain-scan.js';
-import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
+import { type ToSupervisor, toSupervisor } from '../../shared/ipc/to-supervisor.js';
+import { toWorker } from '../../shared/ipc/to-worker.js';
 import type { JsonValue } from '../../shared/json.js';
 
 function bytesOf(frame: ToSupervisor): Buffer {
@@ -116,7 +112,7 @@ t.test('no key can reach a prototype', async (t) => {
   const args = JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}');
   const [value] = readAll([bytesOf(request(args))]);
   t.equal(Object.getPrototypeOf(value), Object.prototype);
-  const parsed = parseToSupervisor(value);
+  const parsed = parseFrame(toSupervisor, value);
   t.ok(parsed.ok);
   const inner = (value as { arguments: object }).arguments;
   t.equal(Object.getPrototypeOf(inner), Object.prototype);
@@ -144,10 +140,10 @@ t.test('text that no encoding can carry becomes text that one can', async (t) =>
 
 t.test('a frame that does not fit says where and what was expected, not what was there', async (t) => {
   const secret = 'sk-very-secret';
-  const wrong = parseToSupervisor({ type: 'pong', seq: secret });
+  const wrong = parseFrame(toSupervisor, { type: 'pong', seq: secret });
   t.match(wrong, { ok: false, message: /seq should be number/ });
   t.notMatch(wrong, { message: new RegExp(secret) });
-  t.match(parseToSupervisor({ type: secret }), { ok: false });
-  t.notMatch(parseToSupervisor({ type: secret }), { message: new RegExp(secret) });
-  for (const value of [null, 1, 'x', [], {}]) t.notOk(parseToWorker(value).ok);
+  t.match(parseFrame(toSupervisor, { type: secret }), { ok: false });
+  t.notMatch(parseFrame(toSupervisor, { type: secret }), { message: new RegExp(secret) });
+  for (const value of [null, 1, 'x', [], {}]) t.notOk(parseFrame(toWorker, value).ok);
 });
