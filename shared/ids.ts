@@ -1,6 +1,5 @@
 // Identifiers: opaque strings with a prefix that says what they name. The only module that draws randomness.
 // They are names and never secrets, so the host's own generator does: its crypto module costs a worker a tenth of its start.
-import * as v from 'valibot';
 
 /** 26 characters, Crockford base 32: 48 bits of time, 80 bits of randomness; sorts by time of creation. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -45,9 +44,8 @@ export function jitter(): number {
 }
 
 /** What a person or client may use as an id or name of ours: printable, no spaces, at most 200 characters. */
-export const idSchema = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/, 'Expected an id: letters, digits, . _ : @ -'),
-);
+export function isId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/.test(text);
+}
 
 export const ROOT_THREAD = 'root';

@@ -6,7 +6,7 @@ import { turnStatus } from './outcome.js';
 import { toolCall } from './transcript/message.js';
 import { usage } from './transcript/usage.js';
 
-export const journalEvent = v.variant('kind', [
+const journalEvent = v.variant('kind', [
   /** First event of every turn: the message that it answers. */
   v.object({ kind: v.literal('user_message'), item_id: v.string(), text: v.string(), principal: v.string() }),
   /** One model answer, as it enters the transcript. `calls` already carry our own call ids. */
@@ -30,6 +30,8 @@ export const journalEvent = v.variant('kind', [
     verdict: v.picklist(['allow', 'deny']),
     reason: v.string(),
     runs: v.picklist(['worker', 'supervisor', 'nowhere']),
+    /** The mode asked before this action; absent where it did not. */
+    asked: v.optional(v.boolean()),
   }),
   /** Exactly one per call of an assistant message, by the end of the turn at the latest. */
   v.object({
@@ -55,4 +57,3 @@ export const journalEvent = v.variant('kind', [
   }),
 ]);
 export type JournalEvent = v.InferOutput<typeof journalEvent>;
-export type JournalKind = JournalEvent['kind'];

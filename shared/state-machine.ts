@@ -16,8 +16,3 @@ export function step<S extends string, E extends string>(
   assert(next !== undefined, `${name}: no step from ${state} by ${event}`);
   return next;
 }
-
-/** States that nothing leaves. */
-export function terminalStates<S extends string, E extends string>(machine: Machine<S, E>): S[] {
-  return (Object.keys(machine) as S[]).filter((state) => Object.keys(machine[state]).length === 0);
-}

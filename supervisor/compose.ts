@@ -62,14 +62,15 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     },
     config.agent.max_parallel_turns,
   );
-  const { wake, ...rest } = scheduler;
   return {
-    ...rest,
+    requestEnd: (turnId, reason, now) => scheduler.requestEnd(turnId, reason, now),
+    whenSettled: (turnId) => scheduler.whenSettled(turnId),
+    close: () => scheduler.close(),
     accept: (message) => {
       const accepted = acceptMessage(store, clock, { ...message, workspaceRoot: parts.workspaceRoot });
       logger.log('info', 'turn.accepted', { turn_id: accepted.turnId, thread_id: accepted.threadId });
       parts.live(accepted.turnId, { type: 'journal', event: accepted.event });
-      wake();
+      scheduler.wake();
       return accepted;
     },
   };

@@ -5,7 +5,7 @@ import { turnStatus } from '../outcome.js';
 import { toolResult } from '../tools/tool-result.js';
 import { progressEvent } from './progress.js';
 
-export const turnOutcome = v.object({
+const turnOutcome = v.object({
   status: turnStatus,
   /** Final text for the person; may be empty when the status is not `completed`. */
   reply: v.string(),

@@ -37,7 +37,7 @@ export const modelSettings = v.object({
 });
 export type ModelSettings = v.InferOutput<typeof modelSettings>;
 
-export const turnLimits = v.object({
+const turnLimits = v.object({
   rounds: count,
   /** Input plus output tokens of the whole turn. */
   tokens: count,
@@ -60,7 +60,7 @@ export const turnLimits = v.object({
 export type TurnLimits = v.InferOutput<typeof turnLimits>;
 
 /** What is enforced for this turn, and by what. Shown to people; judged in the supervisor. */
-export const securitySnapshot = v.object({
+const securitySnapshot = v.object({
   mode: v.picklist(['full_access', 'auto_accept_edits', 'supervised']),
   source: v.picklist(['default', 'config', 'flag']),
   /** Containment layers that hold on this machine, strongest first. */

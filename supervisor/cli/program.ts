@@ -1,6 +1,6 @@
 // The command line: which verbs and flags there are, and which file does what they say.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ROOT_THREAD } from '../../shared/ids.js';
+import { isId, ROOT_THREAD } from '../../shared/ids.js';
 import { EXIT } from '../exit-codes.js';
 import { VERSION } from '../version.js';
 import { type Io, writeAll } from './io.js';
@@ -139,6 +139,6 @@ async function printTemplate(io: Io): Promise<number> {
 }
 
 function threadId(given: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$/.test(given)) return given;
+  if (isId(given)) return given;
   throw new InvalidArgumentError('Expected a thread id: letters, digits, . _ : @ -');
 }

@@ -9,7 +9,7 @@ import { TurndError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
-import { composeSupervisor, recoverStore, type Supervisor } from '../compose.js';
+import { composeSupervisor, recoverStore } from '../compose.js';
 import { EXIT, jobExitCode } from '../exit-codes.js';
 import { type ResolvedModel, resolveModel } from '../intelligence/resolve-model.js';
 import { type Logger, makeLogger } from '../observe/logger.js';
@@ -188,7 +188,7 @@ class Job {
     });
     const signals = watchSignals((second) => supervisor.requestEnd(accepted.turnId, 'cancel', second));
     const row = await supervisor.whenSettled(accepted.turnId);
-    const report = this.report(row, supervisor, store, accepted.turnId);
+    const report = this.report(row, store, accepted.turnId);
     await output.finish(report);
     await supervisor.close();
     signals.stop();
@@ -203,7 +203,7 @@ class Job {
     return code;
   }
 
-  private report(row: TurnRow, supervisor: Supervisor, store: Store, turnId: string): JobResult {
+  private report(row: TurnRow, store: Store, turnId: string): JobResult {
     const usage = store.usage.ofTurn(turnId);
     return {
       status: row.status ?? 'failed',
@@ -218,7 +218,7 @@ class Job {
       },
       rounds: row.rounds,
       tool_calls: row.tool_calls,
-      refused_calls: [...supervisor.refusedCalls(turnId)],
+      refused_calls: refusedCalls(store, turnId),
       turn_id: turnId,
       thread_id: row.thread_id,
       state_dir: store.dir,
@@ -230,4 +230,15 @@ class Job {
 function sourceOf(source: string | undefined): 'default' | 'config' | 'flag' {
   if (source === 'flag') return 'flag';
   return source === 'file' || source === 'env' ? 'config' : 'default';
+}
+
+/** Calls that needed a yes and did not get one. */
+function refusedCalls(store: Store, turnId: string): JobResult['refused_calls'] {
+  return store.events
+    .ofTurn(turnId)
+    .flatMap(({ event }) =>
+      event.kind === 'tool_intent' && event.asked === true && event.verdict === 'deny'
+        ? [{ call_id: event.call_id, tool: event.tool, reason: event.reason }]
+        : [],
+    );
 }

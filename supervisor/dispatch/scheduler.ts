@@ -2,7 +2,6 @@
 // Owns the turns in flight; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
 import type { TurnRow } from '../store/types.js';
-import type { RefusedCall } from '../tools/running-turn.js';
 import { admit, type Waiting } from './gate.js';
 import { settle } from './settle.js';
 import { type Flight, flyTurn, type RunnerParts } from './turn-runner.js';
@@ -14,45 +13,39 @@ export interface Scheduler {
   requestEnd(turnId: string, reason: EndReason, now?: boolean): boolean;
   /** Resolves when the turn is settled. */
   whenSettled(turnId: string): Promise<TurnRow>;
-  /** Calls of a turn that were refused because nobody could answer, or because somebody said no. */
-  refusedCalls(turnId: string): readonly RefusedCall[];
   /** Starts nothing more; resolves when no worker is left. */
   close(): Promise<void>;
 }
 
 export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Scheduler {
-  const { store, clock } = parts;
-  const flights = new Map<string, Flight>();
-  const refused = new Map<string, readonly RefusedCall[]>();
-  const waiters = new Map<string, ((row: TurnRow) => void)[]>();
-  let closed = false;
+  return new TurnScheduler(parts, maxParallelTurns);
+}
 
-  const announce = (row: TurnRow): void => {
-    for (const resolve of waiters.get(row.turn_id) ?? []) resolve(row);
-    waiters.delete(row.turn_id);
-  };
+class TurnScheduler implements Scheduler {
+  readonly #parts: RunnerParts;
+  readonly #maxParallelTurns: number;
+  readonly #flights = new Map<string, Flight>();
+  readonly #waiters = new Map<string, ((row: TurnRow) => void)[]>();
+  #closed = false;
 
-  const launch = (waiting: Waiting): void => {
-    const flight = flyTurn(parts, waiting);
-    flights.set(waiting.turnId, flight);
-    refused.set(waiting.turnId, flight.refusedCalls);
-    void flight.settled.then(announce);
-    void flight.gone.then(() => {
-      flights.delete(waiting.turnId);
-      wake();
-    });
-  };
+  constructor(parts: RunnerParts, maxParallelTurns: number) {
+    this.#parts = parts;
+    this.#maxParallelTurns = maxParallelTurns;
+  }
 
-  const wake = (): void => {
-    const queued = store.inbox
+  wake(): void {
+    const flights = this.#flights;
+    const queued = this.#parts.store.inbox
       .pending()
       .filter((row) => !flights.has(row.turn_id))
       .map((row) => ({ turnId: row.turn_id, threadId: row.thread_id }));
     const running = [...flights.values()].map((flight) => flight.turn);
-    for (const turn of admit({ queued, running, maxParallelTurns, closed })) launch(turn);
-  };
+    const view = { queued, running, maxParallelTurns: this.#maxParallelTurns, closed: this.#closed };
+    for (const turn of admit(view)) this.#launch(turn);
+  }
 
-  const requestEnd = (turnId: string, reason: EndReason, now = false): boolean => {
+  requestEnd(turnId: string, reason: EndReason, now = false): boolean {
+    const { store } = this.#parts;
     const row = store.turns.get(turnId);
     if (row === undefined || row.state === 'ended') return false;
     if (row.end_requested === null)
@@ -60,13 +53,40 @@ export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Sch
         if (row.state === 'queued') store.turns.update(turnId, { end_requested: reason });
         else store.turns.transition(turnId, 'stop', { end_requested: reason });
       });
-    const flight = flights.get(turnId);
-    if (flight !== undefined) flight.end(reason, now);
-    else announceQueuedEnd(turnId);
+    const flight = this.#flights.get(turnId);
+    if (flight === undefined) this.#endQueued(turnId);
+    else flight.end(reason, now);
     return true;
-  };
+  }
 
-  const announceQueuedEnd = (turnId: string): void => {
+  whenSettled(turnId: string): Promise<TurnRow> {
+    const row = this.#parts.store.turns.get(turnId);
+    if (row?.state === 'ended') return Promise.resolve(row);
+    return new Promise((resolve) => {
+      this.#waiters.set(turnId, [...(this.#waiters.get(turnId) ?? []), resolve]);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const flights = [...this.#flights.values()];
+    for (const flight of flights) flight.end('drain', false);
+    await Promise.all(flights.map((flight) => flight.gone));
+  }
+
+  #launch(turn: Waiting): void {
+    const flight = flyTurn(this.#parts, turn);
+    this.#flights.set(turn.turnId, flight);
+    void flight.settled.then((row) => this.#announce(row));
+    void flight.gone.then(() => {
+      this.#flights.delete(turn.turnId);
+      this.wake();
+    });
+  }
+
+  /** A turn that no worker has yet ends without one. */
+  #endQueued(turnId: string): void {
+    const { store, clock, live } = this.#parts;
     const error = { code: 'cancelled', message: 'the turn was cancelled before it started' };
     const ending = {
       status: 'cancelled',
@@ -76,24 +96,13 @@ export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Sch
       toolCalls: 0,
       lostCall: null,
     } as const;
-    settle(store, turnId, ending, clock.now(), (event) => parts.live(turnId, { type: 'journal', event }));
+    settle(store, turnId, ending, clock.now(), (event) => live(turnId, { type: 'journal', event }));
     const row = store.turns.get(turnId);
-    if (row !== undefined) announce(row);
-  };
+    if (row !== undefined) this.#announce(row);
+  }
 
-  return {
-    wake,
-    requestEnd,
-    refusedCalls: (turnId) => refused.get(turnId) ?? [],
-    whenSettled: (turnId) => {
-      const row = store.turns.get(turnId);
-      if (row?.state === 'ended') return Promise.resolve(row);
-      return new Promise((resolve) => waiters.set(turnId, [...(waiters.get(turnId) ?? []), resolve]));
-    },
-    close: async () => {
-      closed = true;
-      for (const flight of flights.values()) flight.end('drain', false);
-      await Promise.all([...flights.values()].map((flight) => flight.gone));
-    },
-  };
+  #announce(row: TurnRow): void {
+    for (const resolve of this.#waiters.get(row.turn_id) ?? []) resolve(row);
+    this.#waiters.delete(row.turn_id);
+  }
 }

@@ -9,7 +9,7 @@ import type { EndReason } from '../../shared/outcome.js';
 import { estimateTokens } from '../../shared/transcript/estimate-tokens.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
 import type { Store, TurnRow } from '../store/types.js';
-import type { Ask, LiveListener, RefusedCall, RunningTurn } from '../tools/running-turn.js';
+import type { Ask, LiveListener, RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
 import { foldFrame, type Terminal } from './fold-frame.js';
 import type { Waiting } from './gate.js';
@@ -41,7 +41,6 @@ export interface Flight {
   readonly settled: Promise<TurnRow>;
   /** Resolves when its worker is gone too, with everything it started. */
   readonly gone: Promise<void>;
-  readonly refusedCalls: readonly RefusedCall[];
   end(reason: EndReason, now: boolean): void;
 }
 
@@ -55,68 +54,67 @@ class TurnFlight implements Flight {
   readonly turn: Waiting;
   readonly settled: Promise<TurnRow>;
   readonly gone: Promise<void>;
-  readonly refusedCalls: RefusedCall[] = [];
-  private readonly parts: RunnerParts;
-  private resolveSettled: (row: TurnRow) => void = () => undefined;
-  private resolveGone: () => void = () => undefined;
-  private worker: WorkerHandle | null = null;
-  private running: RunningTurn | null = null;
-  private endReason: EndReason | null = null;
-  private fault: Failure | null = null;
-  private cancelDeadline: () => void = () => undefined;
+  readonly #parts: RunnerParts;
+  #resolveSettled: (row: TurnRow) => void = () => undefined;
+  #resolveGone: () => void = () => undefined;
+  #worker: WorkerHandle | null = null;
+  #running: RunningTurn | null = null;
+  #endReason: EndReason | null = null;
+  #fault: Failure | null = null;
+  #cancelDeadline: () => void = () => undefined;
 
   constructor(parts: RunnerParts, turn: Waiting) {
-    this.parts = parts;
+    this.#parts = parts;
     this.turn = turn;
     this.settled = new Promise((resolve) => {
-      this.resolveSettled = resolve;
+      this.#resolveSettled = resolve;
     });
     this.gone = new Promise((resolve) => {
-      this.resolveGone = resolve;
+      this.#resolveGone = resolve;
     });
   }
 
   async run(): Promise<void> {
-    const worker = await this.parts.pool.take();
-    this.worker = worker;
+    const worker = await this.#parts.pool.take();
+    this.#worker = worker;
     try {
-      this.begin(worker);
+      this.#begin(worker);
     } catch (error) {
       // Nothing was sent yet: the turn ends with what kept it from starting.
-      this.fault ??= {
+      this.#fault ??= {
         code: 'internal_error',
         message: `the turn could not be started: ${messageOf(error)}`,
       };
       worker.end('protocol', { now: true });
     }
     const exit = await worker.ended;
-    this.settle(null, exit);
-    this.parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
-    this.cancelDeadline();
-    this.resolveGone();
+    this.#settle(null, exit);
+    this.#parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
+    this.#cancelDeadline();
+    this.#resolveGone();
   }
 
-  private begin(worker: WorkerHandle): void {
+  #begin(worker: WorkerHandle): void {
     // A cancel that came while the worker started: the durable flag decides, and nothing is sent.
-    const row = this.parts.store.turns.get(this.turn.turnId);
+    const row = this.#parts.store.turns.get(this.turn.turnId);
     if (row?.end_requested) {
-      this.endReason ??= row.end_requested;
-      this.settle(null, null);
+      this.#endReason ??= row.end_requested;
+      this.#settle(null, null);
     } else {
-      this.handOver(worker);
+      this.#handOver(worker);
     }
   }
 
   /** Idempotent; `now` skips the grace of the ladder. */
   end(reason: EndReason, now: boolean): void {
-    this.endReason ??= reason;
-    if (this.running !== null) this.running.ending = true;
-    this.worker?.end(this.endReason, { now });
+    this.#endReason ??= reason;
+    if (this.#running !== null) this.#running.ending = true;
+    this.#worker?.end(this.#endReason, { now });
   }
 
-  private handOver(worker: WorkerHandle): void {
-    const { store, clock } = this.parts;
-    const { snapshot, credentials, hash } = this.parts.freeze(this.turn, worker.marker);
+  #handOver(worker: WorkerHandle): void {
+    const { store, clock } = this.#parts;
+    const { snapshot, credentials, hash } = this.#parts.freeze(this.turn, worker.marker);
     store.transact('dispatch_turn', () =>
       store.turns.transition(this.turn.turnId, 'dispatch', {
         worker_id: worker.workerId,
@@ -127,34 +125,34 @@ class TurnFlight implements Flight {
         started_at_ms: clock.now(),
       }),
     );
-    this.running = this.runningTurn(snapshot);
-    this.cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
-      this.stop('deadline'),
+    this.#running = this.#runningTurn(snapshot);
+    this.#cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
+      this.#stop('deadline'),
     );
     let seen = false;
     worker.onFrame((frame) => {
-      if (this.running === null) return;
+      if (this.#running === null) return;
       if (!seen) {
         seen = true;
-        this.markRunning();
+        this.#markRunning();
       }
-      this.fold(worker, this.running, frame);
+      this.#fold(worker, this.#running, frame);
     });
     worker.send({ type: 'turn', snapshot, credentials });
   }
 
   /** A frame that cannot be folded (a broken worker, a store that cannot write) ends this turn, never the supervisor. */
-  private fold(worker: WorkerHandle, running: RunningTurn, frame: ToSupervisor): void {
+  #fold(worker: WorkerHandle, running: RunningTurn, frame: ToSupervisor): void {
     const fail = (code: ErrorCode, message: string): void => {
-      this.fault ??= { code, message };
+      this.#fault ??= { code, message };
       running.ending = true;
       worker.end('protocol', { now: true });
     };
     try {
       foldFrame(running, frame, {
         send: (down) => void worker.send(down),
-        terminal: (terminal) => this.settle(terminal, null),
-        optionRefused: this.parts.optionRefused,
+        terminal: (terminal) => this.#settle(terminal, null),
+        optionRefused: this.#parts.optionRefused,
         violation: (message) => fail('protocol_violation', message),
         broken: (error) => fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`),
       });
@@ -164,8 +162,8 @@ class TurnFlight implements Flight {
   }
 
   /** A reason of our own to end the turn: written down first, then acted on. */
-  private stop(reason: EndReason): void {
-    const { store } = this.parts;
+  #stop(reason: EndReason): void {
+    const { store } = this.#parts;
     const row = store.turns.get(this.turn.turnId);
     if (row === undefined || row.state === 'ended') return;
     store.transact('request_end', () =>
@@ -174,26 +172,26 @@ class TurnFlight implements Flight {
     this.end(reason, false);
   }
 
-  private markRunning(): void {
-    const { store } = this.parts;
+  #markRunning(): void {
+    const { store } = this.#parts;
     if (store.turns.get(this.turn.turnId)?.state !== 'starting') return;
     store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready'));
   }
 
-  private settle(terminal: Terminal | null, exit: WorkerExit | null): void {
-    const { store, clock, live } = this.parts;
-    const running = this.running;
+  #settle(terminal: Terminal | null, exit: WorkerExit | null): void {
+    const { store, clock, live } = this.#parts;
+    const running = this.#running;
     const ending = endingOf({
       terminal,
       exit,
-      endRequested: this.endReason,
-      fault: this.fault ?? exit?.fault ?? null,
+      endRequested: this.#endReason,
+      fault: this.#fault ?? exit?.fault ?? null,
       rounds: running?.rounds ?? 0,
       toolCalls: running?.toolCalls ?? 0,
       lostCall: running?.modelCallOpen
         ? { index: running.modelCalls, model: running.snapshot.model.model, inputTokens: estimateOf(running) }
         : null,
-      mask: (text) => this.parts.masker.text(text),
+      mask: (text) => this.#parts.masker.text(text),
     });
     if (running !== null) running.ending = true;
     const first = settle(store, this.turn.turnId, ending, clock.now(), (event) =>
@@ -202,30 +200,29 @@ class TurnFlight implements Flight {
     if (!first) return;
     const row = store.turns.get(this.turn.turnId);
     if (row === undefined) throw new TypeError('a settled turn has a row');
-    this.parts.log('turn.settled', { turn_id: row.turn_id, status: row.status, error_code: row.error_code });
-    this.cancelDeadline();
-    this.resolveSettled(row);
+    this.#parts.log('turn.settled', { turn_id: row.turn_id, status: row.status, error_code: row.error_code });
+    this.#cancelDeadline();
+    this.#resolveSettled(row);
     // The outcome is safe; a worker that lingers after its last frame is not waited for longer than the ladder.
-    this.worker?.end('operator');
+    this.#worker?.end('operator');
   }
 
-  private runningTurn(snapshot: TurnSnapshot): RunningTurn {
+  #runningTurn(snapshot: TurnSnapshot): RunningTurn {
     return {
       turnId: this.turn.turnId,
       threadId: this.turn.threadId,
-      store: this.parts.store,
-      clock: this.parts.clock,
-      masker: this.parts.masker,
-      ask: this.parts.ask,
-      live: this.parts.live,
+      store: this.#parts.store,
+      clock: this.#parts.clock,
+      masker: this.#parts.masker,
+      ask: this.#parts.ask,
+      live: this.#parts.live,
       snapshot,
       granted: new Map(),
-      refusedCalls: this.refusedCalls,
       rounds: 0,
       toolCalls: 0,
       modelCalls: 0,
       modelCallOpen: false,
-      ending: this.endReason !== null,
+      ending: this.#endReason !== null,
     };
   }
 }

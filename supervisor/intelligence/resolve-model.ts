@@ -20,7 +20,7 @@ export type Resolution =
 const OPENAI = { url: 'https://api.openai.com', model: 'gpt-5.1' };
 const ANTHROPIC = { url: 'https://api.anthropic.com', model: 'claude-opus-5-5' };
 
-export const HOW_TO_SET_A_MODEL =
+const HOW_TO_SET_A_MODEL =
   'set OPENAI_API_KEY or ANTHROPIC_API_KEY, or use --endpoint URL --model NAME, or intelligence.endpoints in turnd.yaml';
 
 interface Choice {

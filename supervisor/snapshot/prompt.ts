@@ -15,7 +15,7 @@ export interface PromptData {
   readonly mode: string;
 }
 
-export const PROMPT_NAMES = [
+const PROMPT_NAMES = [
   'name',
   'instruction',
   'workspace_root',

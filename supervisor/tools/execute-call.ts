@@ -19,6 +19,7 @@ type Send = (frame: ToWorker) => void;
 interface Verdict {
   readonly verdict: 'allow' | 'deny';
   readonly reason: string;
+  readonly asked?: true;
 }
 
 const NOT_LIVE = 'the turn is ending; nothing more is started';
@@ -71,13 +72,13 @@ async function judge(
   });
   // The world may have changed while somebody thought about it.
   if (turn.ending) return { verdict: 'deny', reason: NOT_LIVE };
-  if (answer === 'allow') return { verdict: 'allow', reason: `mode ${mode}: allowed when asked` };
+  if (answer === 'allow')
+    return { verdict: 'allow', reason: `mode ${mode}: allowed when asked`, asked: true };
   const reason =
     answer === 'nobody'
       ? `mode ${mode} asks before ${spec.action} actions, and nobody is there to answer`
       : `mode ${mode}: refused when asked`;
-  turn.refusedCalls.push({ call_id: request.call_id, tool: request.tool, reason });
-  return { verdict: 'deny', reason };
+  return { verdict: 'deny', reason, asked: true };
 }
 
 function intentOf(

@@ -27,12 +27,6 @@ export interface Question {
 /** Asks whoever can answer; `nobody` when there is no such person. */
 export type Ask = (question: Question) => Promise<'allow' | 'deny' | 'nobody'>;
 
-export interface RefusedCall {
-  readonly call_id: string;
-  readonly tool: string;
-  readonly reason: string;
-}
-
 export interface RunningTurn {
   readonly turnId: string;
   readonly threadId: string;
@@ -44,7 +38,6 @@ export interface RunningTurn {
   readonly live: LiveListener;
   /** Calls that were granted and have not reported yet: wire id → call. */
   readonly granted: Map<number, { readonly callId: string; readonly tool: string }>;
-  readonly refusedCalls: RefusedCall[];
   rounds: number;
   toolCalls: number;
   modelCalls: number;

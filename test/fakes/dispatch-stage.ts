@@ -17,7 +17,7 @@ import type { Ask, LiveEvent } from '../../supervisor/tools/running-turn.js';
 import { turnFrame } from './turn-frame.js';
 
 /** A worker played by the test: it records what it is sent, says what it is told, dies when it is told. */
-export class PlayedWorker implements WorkerHandle {
+class PlayedWorker implements WorkerHandle {
   readonly workerId = 'worker_played';
   readonly pid = 999_999;
   readonly pidStart = '1';

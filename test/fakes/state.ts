@@ -5,7 +5,7 @@ import type { TurnRow } from '../../supervisor/store/types.js';
 import { eventually } from './processes.js';
 
 /** Null while there is no store that can be read. */
-export function peek<T>(stateDir: string, look: (reader: Reader) => T): T | null {
+function peek<T>(stateDir: string, look: (reader: Reader) => T): T | null {
   const opened = openReader(stateDir);
   if (!opened.ok) return null;
   try {

@@ -156,7 +156,16 @@ t.test('a restricted mode refuses what nobody can answer, and lists it', async (
     w.sent.find((frame) => frame.type === 'tool_granted'),
     { id: 2 },
   );
-  t.match(s.scheduler.refusedCalls(id), [{ call_id: 'call_1', tool: 'exec_command' }]);
+  t.match(
+    s.store.events
+      .ofTurn(id)
+      .map(({ event }) => event)
+      .filter((event) => event.kind === 'tool_intent'),
+    [
+      { tool: 'exec_command', verdict: 'deny', asked: true },
+      { tool: 'read_file', verdict: 'allow' },
+    ],
+  );
 });
 
 t.test('a yes that comes after the cancel runs nothing', async (t) => {
