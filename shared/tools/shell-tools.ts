@@ -86,6 +86,8 @@ export const SHELL_TOOLS: readonly ToolSpec[] = [
     action: 'command',
     runs: 'worker',
     readOnly: false,
+    // The same test run after an edit is no loop; the same run with the same output is.
+    polls: true,
   },
   {
     name: 'write_stdin',

@@ -17,6 +17,6 @@ export interface ToolSpec {
   readonly runs: 'worker' | 'supervisor';
   /** Read-only calls of one answer run side by side; the others one after the other, in order of the answer. */
   readonly readOnly: boolean;
-  /** An unchanged repeat is a poll: loop detection then counts only repeats whose result is identical too. */
+  /** An unchanged repeat looks again at something that may have changed: loop detection then counts only repeats whose result is identical too. Absent: as `readOnly`. */
   readonly polls?: boolean;
 }

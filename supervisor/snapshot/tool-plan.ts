@@ -30,7 +30,7 @@ function plan(): PlannedTool[] {
       input_schema: schema as JsonObject,
       runs: spec.runs,
       read_only: spec.readOnly,
-      polls: spec.polls ?? false,
+      polls: spec.polls ?? spec.readOnly,
     };
   });
 }

@@ -162,8 +162,8 @@ t.test('a restricted mode refuses what nobody can answer, and lists it', async (
       .map(({ event }) => event)
       .filter((event) => event.kind === 'tool_intent'),
     [
-      { tool: 'exec_command', verdict: 'deny', asked: true },
       { tool: 'read_file', verdict: 'allow' },
+      { tool: 'exec_command', verdict: 'deny', asked: true },
     ],
   );
 });
