@@ -137,6 +137,7 @@ class IpcLink implements SupervisorLink {
       clock,
       signal: this.signal,
       callId: request.call_id,
+      mask: this.#mask,
       output: (text) =>
         this.progress({ event: 'delta', item_id: request.call_id, stream: 'tool_output', text }),
       remainingMs: () => Math.max(0, this.#endsAtMs - clock.monotonic()),

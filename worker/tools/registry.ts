@@ -15,6 +15,7 @@ export const EXECUTORS: Readonly<Record<string, Executor<JsonObject>>> = {
   write_file: lazy(async () => (await import('./write-file.js')).writeFile),
   edit_file: lazy(async () => (await import('./edit-file.js')).editFile),
   apply_patch: lazy(async () => (await import('./apply-patch.js')).applyPatch),
+  web_fetch: lazy(async () => (await import('./web-fetch.js')).webFetch),
   exec_command: lazy(async () => (await import('./exec-command.js')).execCommand),
   write_stdin: lazy(async () => (await import('./write-stdin.js')).writeStdin),
 };

@@ -33,8 +33,13 @@ export function whyNotFound(text: string, wanted: string): string {
   const wantedLines = wanted.replace(/^\n+|\n+$/g, '').split('\n');
   for (const { what, of } of LIKENESSES) {
     const line = lineOfBlock(lines.map(of), wantedLines.map(of));
-    if (line !== null)
-      return `Line ${line} differs in ${what} only: ${quoted(differing(lines, line, wantedLines))}.`;
+    if (line === null) continue;
+    const offset = Math.max(
+      0,
+      wantedLines.findIndex((each, index) => lines[line - 1 + index] !== each),
+    );
+    const has = quoted(lines[line - 1 + offset] ?? '');
+    return `It would begin on line ${line}, but line ${line + offset} differs in ${what}: the file has ${has}.`;
   }
   return nearestLine(lines, wantedLines);
 }
@@ -55,11 +60,6 @@ function lineOfBlock(lines: readonly string[], block: readonly string[]): number
   const all = `\n${lines.join('\n')}\n`;
   const at = all.indexOf(`\n${block.join('\n')}\n`);
   return at === -1 ? null : all.slice(0, at + 1).split('\n').length - 1;
-}
-
-function differing(lines: readonly string[], line: number, wanted: readonly string[]): string {
-  const index = wanted.findIndex((each, offset) => lines[line - 1 + offset] !== each);
-  return lines[line - 1 + Math.max(0, index)] ?? '';
 }
 
 /** Where the first telling line stands, and how far the lines after it agree. */

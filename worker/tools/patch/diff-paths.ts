@@ -47,7 +47,7 @@ const ESCAPES: Readonly<Record<string, number>> = {
 /** A name in C's quotes, in which bytes that are no ASCII are written in octal. */
 function unquoted(text: string): string {
   const bytes: Buffer[] = [];
-  const pieces = text.slice(1).matchAll(/\\([0-7]{3})|\\(.)|("[^]*)|([^\\"]+)/gu);
+  const pieces = text.slice(1).matchAll(/\\([0-7]{3})|\\(.)|(".*)|([^\\"]+)/gsu);
   for (const [, octal, escaped, end, plain] of pieces) {
     if (end !== undefined) break;
     if (octal !== undefined) bytes.push(Buffer.from([Number.parseInt(octal, 8) & 0xff]));
