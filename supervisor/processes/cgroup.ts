@@ -1,6 +1,6 @@
 // A control group per worker, where one may be made: nothing that a turn starts can leave it, whatever it does, and the
 // kernel ends all of it at one stroke. An optional layer: every function here answers "no" where it is not allowed.
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface WorkerCgroup {
@@ -72,17 +72,28 @@ export function workerCgroup(parent: string, workerId: string): WorkerCgroup {
   };
 }
 
-/** Makes the group and moves the process in, before it can have started anything. Null where that is not allowed. */
-export function enterCgroup(workerId: string, pid: number): WorkerCgroup | null {
+export interface Entered {
+  readonly group: WorkerCgroup;
+  /** Resolves when the process is inside, or cannot be. */
+  readonly moved: Promise<void>;
+}
+
+/**
+ * Makes the group and begins to move the process in; null where no group can be made. The move may take the kernel tens
+ * of milliseconds, so it is done in the background while the process starts: what is forked after it is inside.
+ */
+export function enterCgroup(workerId: string, pid: number): Entered | null {
   const parent = cgroupBase();
   if (parent === null) return null;
   const group = workerCgroup(parent, workerId);
   try {
     mkdirSync(group.path);
-    writeFileSync(join(group.path, 'cgroup.procs'), String(pid));
-    return group;
   } catch {
-    group.remove();
     return null;
   }
+  const moved = new Promise<void>((resolve) => {
+    // A process that is gone by then leaves the group empty, and there is nothing to be found in it.
+    writeFile(join(group.path, 'cgroup.procs'), String(pid), () => resolve());
+  });
+  return { group, moved };
 }

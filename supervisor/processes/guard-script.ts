@@ -5,7 +5,7 @@
 //   end of file                                 the supervisor is gone: end what is on the list
 //
 // The group and the control group go first, at one stroke each; then whatever still carries the marker, a few times over
-// because something may fork while the list is read.
+// because something may fork while the list is read. What was killed takes a moment to leave its control group.
 import { MARKER_NAME } from './sweep.js';
 
 export const GUARD_SCRIPT = `trap '' HUP INT TERM
@@ -29,4 +29,6 @@ for round in 1 2 3; do
     done
   done
 done
-for entry in $list; do group=\${entry##*,}; [ "$group" = - ] || rmdir "$group"; done`;
+for round in 1 2 3; do
+  for entry in $list; do group=\${entry##*,}; [ ! -d "$group" ] || rmdir "$group" || sleep 1; done
+done`;

@@ -5,7 +5,7 @@ import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import { IPC_VERSION } from '../../shared/ipc/version.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
-import { enterCgroup } from './cgroup.js';
+import { type Entered, enterCgroup } from './cgroup.js';
 import { Channel } from './channel.js';
 import type { Guard } from './guard.js';
 import { Heartbeat } from './heartbeat.js';
@@ -88,6 +88,7 @@ class WorkerProcess implements StartedWorker {
   readonly #options: WorkerOptions;
   readonly #channel: Channel;
   readonly #reaper: Reaper;
+  readonly #cgroup: Entered | null;
   readonly #early: ToSupervisor[] = [];
   #listener: ((frame: ToSupervisor) => void) | null = null;
   #state: 'started' | 'greeted' | 'ready' = 'started';
@@ -122,13 +123,13 @@ class WorkerProcess implements StartedWorker {
       },
       options.limits.queueMaxBytes,
     );
-    const cgroup = enterCgroup(this.workerId, this.pid);
+    this.#cgroup = enterCgroup(this.workerId, this.pid);
     this.#reaper = new Reaper({
       child: launched.child,
       pid: this.pid,
       pidStart: this.pidStart,
       marker: this.marker,
-      cgroup,
+      cgroup: this.#cgroup?.group ?? null,
       clock: options.clock,
       limits: options.limits,
       drained: Promise.all([delivered, launched.prints.ended]),
@@ -139,11 +140,6 @@ class WorkerProcess implements StartedWorker {
       this.#fail('worker_start_failed', 'the worker did not get ready in time', 'stuck'),
     );
     this.#channel.send({ type: 'hello', version: IPC_VERSION, worker_id: this.workerId });
-    // Later in this turn of the loop: the worker is already starting, and a new guard takes a moment to spawn.
-    setImmediate(() => {
-      if (!this.#over)
-        options.guard.add({ pid: this.pid, marker: this.marker, cgroup: cgroup?.path ?? null });
-    });
   }
 
   send(frame: ToWorker): boolean {
@@ -202,7 +198,18 @@ class WorkerProcess implements StartedWorker {
   #becomeReady(): void {
     this.#state = 'ready';
     this.#cancelStart();
-    this.#resolveReady(true);
+    // Nobody gets a worker whose children could escape; the move is long over by now, nearly always.
+    void (this.#cgroup?.moved ?? Promise.resolve()).then(() => {
+      this.#resolveReady(true);
+      // After the turn was sent: the spawn of a guard takes a moment, and nothing can come of the turn so soon.
+      setImmediate(() => this.#guarded());
+    });
+  }
+
+  #guarded(): void {
+    if (this.#over) return;
+    const { pid, marker } = this;
+    this.#options.guard.add({ pid, marker, cgroup: this.#cgroup?.group.path ?? null });
   }
 
   #fail(code: Fault['code'], message: string, reason: EndReason): void {
