@@ -1,8 +1,7 @@
 // Some lines of a source of any size, with memory for the lines that are kept only: the rest is counted and passed by.
 // Works on bytes, in which a line end is 0x0a; UTF-16 is turned into UTF-8 before it comes here.
-import { cutText } from '../../../shared/transcript/unicode.js';
 import type { ByteSource } from './byte-source.js';
-import { jsonBytes } from './fit-json.js';
+import { cutForJson, jsonBytes } from './fit-json.js';
 
 export const LINE_CHARACTERS_MAX = 2000;
 
@@ -113,8 +112,7 @@ export class LineWindow {
     const fits = whole && text.length <= LINE_CHARACTERS_MAX && jsonBytes(text) <= room;
     if (fits) return { text: number + text, cutBytes: 0, cutAt: 0 };
     // The first line is shown however small the room is: at least its beginning.
-    const most = Math.max(1, Math.min(LINE_CHARACTERS_MAX, Math.floor(room / 8)));
-    const head = cutText(text.slice(0, most), LINE_BYTES_KEPT);
+    const head = cutForJson(text.slice(0, LINE_CHARACTERS_MAX), room);
     const shown = head.isWellFormed() ? head : head.slice(0, -1);
     const shownBytes = Buffer.byteLength(shown, latin1 ? 'latin1' : 'utf8');
     const cutBytes = this.#lineBytes - shownBytes;

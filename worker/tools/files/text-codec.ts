@@ -25,7 +25,7 @@ export function detectText(head: Buffer, whole: boolean): TextFormat | null {
     return head.length >= 4 && head.readUInt16BE(2) === 0 ? null : { encoding, bomBytes: 2 };
   }
   if (head.includes(0) || tooManyControls(head)) return null;
-  return { encoding: isUtf8(head, whole) ? 'utf-8' : 'latin1', bomBytes: 0 };
+  return { encoding: isUtf8(head, whole) || isNearlyUtf8(head) ? 'utf-8' : 'latin1', bomBytes: 0 };
 }
 
 function noNuls(format: TextFormat, head: Buffer): TextFormat | null {
@@ -42,13 +42,20 @@ function tooManyControls(bytes: Buffer): boolean {
 }
 
 /** Whether these bytes are UTF-8; unless they are `whole`, the last character may be cut. */
-export function isUtf8(bytes: Buffer, whole: boolean): boolean {
+function isUtf8(bytes: Buffer, whole: boolean): boolean {
   try {
     new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !whole });
     return true;
   } catch {
     return false;
   }
+}
+
+/** UTF-8 with some broken bytes in it, as logs have: most of what is no ASCII makes sense. In latin1 text none of it does. */
+function isNearlyUtf8(bytes: Buffer): boolean {
+  const beyond = bytes.toString('utf8').match(/[^\u0000-\u007f]/gu) ?? [];
+  const broken = beyond.filter((character) => character === '\ufffd').length;
+  return beyond.length - broken > broken;
 }
 
 /** Units of `bytes`, which begin after the mark. An odd last byte of UTF-16 is not part of them. */
