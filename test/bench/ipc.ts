@@ -13,10 +13,10 @@ const BULK_FRAMES = 20;
 const TICKS = 200;
 const FRAMES_PER_SECOND = 50_000;
 /** What a 5 MB frame may hold up the others: less than two pictures of a display. */
-const STALL_MS = 60;
+const STALL_MS = 30;
 
 export async function ipcBench(): Promise<BenchRow[]> {
-  return [await flood(), await stall()];
+  return [await flood(), await stall('text'), await stall('values')];
 }
 
 async function flood(): Promise<BenchRow> {
@@ -42,9 +42,10 @@ async function flood(): Promise<BenchRow> {
   };
 }
 
-async function stall(): Promise<BenchRow> {
+/** `values` is the worst that 5 MB can hold: it is decoded in one go, and nothing bounds that but the cap of a frame. */
+async function stall(content: 'text' | 'values'): Promise<BenchRow> {
   const ticker = sceneWorker('ticker');
-  const bulk = sceneWorker('bulk');
+  const bulk = sceneWorker(`bulk-${content}`);
   await Promise.all([ticker.worker.ready, bulk.worker.ready]);
   const delays: number[] = [];
   const enough = new Promise<void>((resolve) => {
@@ -63,14 +64,13 @@ async function stall(): Promise<BenchRow> {
   await ticker.worker.ended;
   const worst = quantile(beside, 0.99);
   return {
-    name: 'ipc: delay of a small frame while another worker sends 5 MB frames',
+    name: `ipc: delay of a small frame beside another worker's 5 MB frames of ${content}`,
     unit: 'ms',
     value: worst,
     baseline: quantile(alone, 0.99),
     p50: quantile(beside, 0.5),
     p99: worst,
-    bound: `p99 <= ${STALL_MS} ms`,
-    ok: worst <= STALL_MS,
+    ...(content === 'text' ? { bound: `p99 <= ${STALL_MS} ms`, ok: worst <= STALL_MS } : {}),
   };
 }
 

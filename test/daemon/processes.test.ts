@@ -5,6 +5,7 @@ import { systemClock } from '../../shared/clock.js';
 import { containmentLayers } from '../../supervisor/processes/containment.js';
 import { endOrphans } from '../../supervisor/processes/orphans.js';
 import { isLive, readStat } from '../../supervisor/processes/proc-files.js';
+import { findProcesses } from '../../supervisor/processes/sweep.js';
 import { eventually, memoryOf, processesWith } from '../fakes/processes.js';
 import { isNote, type SceneWorker, sceneWorker } from '../fakes/scene-worker.js';
 import { turnFrame } from '../fakes/turn-frame.js';
@@ -178,6 +179,47 @@ t.test('when someone kills the group, what had left it is found and ended', asyn
   const exit = await worker.ended;
   t.match(exit, { code: null, signal: 'SIGKILL', fault: null });
   t.ok(exit.swept >= 3);
+  t.same(left(word), []);
+});
+
+t.test('without a control group, session, parents and the marker find what left the group', async (t) => {
+  const { worker, word } = await grown('tree');
+  const { pid, pidStart, marker } = worker;
+  const quarry = { pid, pidStart, marker, cgroup: null, known: new Map() };
+  // Looked for twice: between two looks a shell of the tree may only just start its sleep.
+  const missed = (): string[] => {
+    const found = new Set(findProcesses(quarry).map((stat) => stat.pid));
+    return processesWith(word)
+      .filter((process) => !found.has(process.pid))
+      .map(({ command }) => command);
+  };
+  t.ok(await eventually(() => missed().length === 0, 5_000), `missed: ${missed().join(', ')}`);
+  // The group dies first, so that no parent is left to go by.
+  process.kill(-pid, 'SIGKILL');
+  await worker.ended;
+  t.same(findProcesses(quarry), [], 'and later there is none');
+});
+
+t.test('descendants that nothing marks are remembered from when their parents lived', async (t) => {
+  const { worker, word } = await grown('tree');
+  const { pid, pidStart } = worker;
+  const unmarked = {
+    pid,
+    pidStart,
+    marker: 'worker_of_nobody',
+    cgroup: null,
+    known: new Map<number, string>(),
+  };
+  const before = findProcesses(unmarked);
+  const known = new Map(before.map((stat) => [stat.pid, stat.start]));
+  process.kill(pid, 'SIGSTOP');
+  t.ok(before.length >= 6);
+  const wrong = new Map([...known].map(([each]) => [each, '1']));
+  const remembered = findProcesses({ ...unmarked, pid: 0, pidStart, known }).map((stat) => stat.pid);
+  t.ok(remembered.length >= before.length);
+  t.same(findProcesses({ ...unmarked, pid: 0, pidStart, known: wrong }), [], 'but not by their pids alone');
+  worker.end('cancel', { now: true });
+  await worker.ended;
   t.same(left(word), []);
 });
 

@@ -34,7 +34,7 @@ t.test('now goes to the last signal from any step, and asking twice changes noth
 });
 
 /** A reaper over a process that exists only in name: 0 is never signalled. */
-function reaper() {
+function reaper(drained: Promise<unknown> = Promise.resolve()) {
   const clock = new FakeClock();
   const child = new EventEmitter() as ChildProcess;
   const cancels: string[] = [];
@@ -46,7 +46,7 @@ function reaper() {
     cgroup: null,
     clock,
     limits,
-    drained: Promise.resolve(),
+    drained,
     sendCancel: (reason) => cancels.push(reason),
   });
   return { clock, child, cancels, reaper: made };
@@ -71,4 +71,27 @@ t.test('an exit stops the ladder where it stands', async (t) => {
   made.end('operator', true);
   await clock.advance(60_000);
   t.equal(clock.waiting, 0);
+});
+
+t.test('an end is told after the last frame, but frames that never come are not waited for', async (t) => {
+  let read: () => void = () => undefined;
+  const slow = reaper(
+    new Promise<void>((resolve) => {
+      read = resolve;
+    }),
+  );
+  let told = false;
+  const ended = slow.reaper.ended.then(() => {
+    told = true;
+  });
+  slow.child.emit('exit', 0, null);
+  await slow.clock.advance(1_000);
+  t.equal(told, false, 'frames still wait to be read');
+  read();
+  await ended;
+  const held = reaper(new Promise(() => undefined));
+  held.child.emit('exit', 0, null);
+  await held.clock.advance(10_000);
+  t.match(await held.reaper.ended, { code: 0 });
+  t.equal(held.clock.waiting, 0);
 });
