@@ -35,6 +35,7 @@ async function bundles() {
   await build({
     ...shared,
     entryPoints: { turnd: 'supervisor/main.ts' },
+    plugins: [lazyCrypto],
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },

@@ -1,5 +1,5 @@
-// Loads the host's crypto module at the first use instead of with the bundle: it is the most expensive module that a
-// worker names, and a turn that calls no tool never uses it. Only functions; a name that is missing here fails the build.
+// Loads the host's crypto module at the first use instead of with the bundle: it is the most expensive module that the
+// bundles name, and a turn that calls no tool never uses it. Only functions; a name that is missing here fails the build.
 const FUNCTIONS = ['createHash', 'createHmac', 'randomBytes', 'randomUUID', 'timingSafeEqual'];
 
 export const lazyCrypto = {

@@ -10,7 +10,7 @@ import type { ResolvedModel } from './intelligence/resolve-model.js';
 import type { Logger } from './observe/logger.js';
 import { endOrphans } from './processes/orphans.js';
 import type { WarmPool } from './processes/types.js';
-import { buildSnapshot } from './snapshot/build-snapshot.js';
+import { buildSnapshot, snapshotHash } from './snapshot/build-snapshot.js';
 import type { Template } from './snapshot/template.js';
 import type { Store } from './store/types.js';
 import type { Ask, LiveListener } from './tools/running-turn.js';
@@ -55,8 +55,9 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
         parts.pool.target(settings(), parts.model.credentials.ca);
         logger.log('warn', 'model.option_refused', { model, option });
       },
+      hashOf: snapshotHash,
       freeze: (turn, marker) => ({
-        ...buildSnapshot({ ...parts, model: settings(), marker }, turn),
+        snapshot: buildSnapshot({ ...parts, model: settings(), marker }, turn),
         credentials: { ...parts.model.credentials, mask: [...parts.secrets] },
       }),
     },

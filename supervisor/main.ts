@@ -1,32 +1,46 @@
 // Entry of the command: run the verb, tell expected failures in one line, leave with the code of the table.
+// What a job needs first, its worker, is launched before anything else is loaded.
+import { launchAhead } from './processes/launch-ahead.js';
+import type { LaunchedAhead } from './processes/types.js';
 
-import { systemClock } from '../shared/clock.js';
-import { TurndError } from '../shared/errors.js';
-import { newId } from '../shared/ids.js';
-import { processIo, writeAll } from './cli/io.js';
-import { runProgram } from './cli/program.js';
-import { commandExitCode, EXIT } from './exit-codes.js';
-
-async function main(): Promise<number> {
+async function main(argv: readonly string[]): Promise<number> {
+  const ahead = isJob(argv) ? launchAhead(process.env) : null;
+  const { processIo, writeAll } = await import('./cli/io.js');
+  const { TurndError } = await import('../shared/errors.js');
   const io = processIo();
   // A reader that went away (`| head -1`) ends the output, not the work.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
-    return await runProgram(process.argv.slice(2), io);
+    const { runProgram } = await import('./cli/program.js');
+    return await runProgram(argv, io, ahead);
   } catch (error) {
-    if (error instanceof TurndError) {
-      await writeAll(io.stderr, `turnd: ${error.message}\n`);
-      return commandExitCode(error.code);
-    }
-    return tellIncident(error);
+    if (!(error instanceof TurndError)) return tellIncident(error);
+    const { commandExitCode } = await import('./exit-codes.js');
+    await writeAll(io.stderr, `turnd: ${error.message}\n`);
+    return commandExitCode(error.code);
+  } finally {
+    endUnused(ahead);
   }
+}
+
+/** Good enough to start early: a command that turns out to be something else ends the worker again. */
+function isJob(argv: readonly string[]): boolean {
+  return argv.some((arg) => arg === '-p' || arg === '--prompt' || arg.startsWith('--prompt='));
+}
+
+/** After a job this is gone already; after a usage error nobody has taken it. */
+function endUnused(ahead: LaunchedAhead | null): void {
+  if (ahead !== null && 'child' in ahead.launched) ahead.launched.child.kill('SIGKILL');
 }
 
 /** What nobody foresaw: one id for the report, the stack for us, and an exit that cannot be taken for success. */
 async function tellIncident(error: unknown): Promise<number> {
+  const { systemClock } = await import('../shared/clock.js');
+  const { newId } = await import('../shared/ids.js');
+  const { EXIT } = await import('./exit-codes.js');
   const incident = newId('incident', systemClock.now());
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  await writeAll(process.stderr, `turnd: internal error ${incident}\n${what}\n`);
+  process.stderr.write(`turnd: internal error ${incident}\n${what}\n`);
   return EXIT.failed;
 }
 
@@ -37,4 +51,4 @@ function leave(code: number): void {
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.once(event, (error: unknown) => void tellIncident(error).then(leave));
 
-void main().then(leave);
+void main(process.argv.slice(2)).then(leave);

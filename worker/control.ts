@@ -13,6 +13,8 @@ export type Reply = Extract<ToWorker, { id: number }>;
 export interface ControlListener {
   prepare(frame: Extract<ToWorker, { type: 'prepare' }>): void;
   turn(frame: Extract<ToWorker, { type: 'turn' }>): void;
+  /** Said `ready`; the supervisor has something else to do for now. */
+  idle(): void;
   /** A cancel, whether or not a turn runs. */
   cancel(reason: EndReason): void;
   /** The supervisor is gone: nobody will ever read or answer again. */
@@ -105,6 +107,7 @@ export class Control {
     else {
       this.#greeted = true;
       this.send({ type: 'ready' });
+      this.#listener.idle();
     }
   }
 

@@ -37,6 +37,7 @@ const control = new Control(
       if (turnTaken) giveUp('protocol_violation', 'A second turn came', EXIT_USAGE);
       else serve(frame).catch(fail);
     },
+    idle: loadAhead,
     cancel: end,
     lost: endWithSupervisor,
     fault: (message) => giveUp('protocol_violation', message, EXIT_USAGE),
@@ -46,6 +47,11 @@ const control = new Control(
 process.on('SIGTERM', () => end('cancel'));
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
+
+/** What every turn needs is loaded while the supervisor makes up its mind; whoever needs it first waits for the rest. */
+function loadAhead(): void {
+  setImmediate(() => void import('./serve-turn.js').catch(fail));
+}
 
 /** Rehearses once for a dialect; asked again, it only sees to the connection. */
 async function prepare({ model, ca }: Frame<'prepare'>): Promise<void> {

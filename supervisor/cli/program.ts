@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { isId, ROOT_THREAD } from '../../shared/ids.js';
 import { EXIT } from '../exit-codes.js';
+import type { LaunchedAhead } from '../processes/types.js';
 import { VERSION } from '../version.js';
 import { type Io, writeAll } from './io.js';
 import type { JobFlags } from './job-flags.js';
@@ -21,7 +22,11 @@ Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 loop detected, 4 
 type Act = () => Promise<number>;
 
 /** Parses the arguments and runs the verb; resolves with the exit code. Usage errors are told on stderr with code 2. */
-export async function runProgram(argv: readonly string[], io: Io): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  io: Io,
+  ahead: LaunchedAhead | null,
+): Promise<number> {
   let act: Act | null = null;
   const choose = (chosen: Act): void => {
     act = chosen;
@@ -34,7 +39,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
       writeErr: (text) => void io.stderr.write(text),
     })
     .showHelpAfterError('(turnd --help shows what there is)');
-  declareJob(program, io, choose);
+  declareJob(program, io, choose, ahead);
   declareConfig(program, io, choose);
   declareReaders(program, io, choose);
   try {
@@ -49,7 +54,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
   return EXIT.usage;
 }
 
-function declareJob(program: Command, io: Io, choose: (act: Act) => void): void {
+function declareJob(program: Command, io: Io, choose: (act: Act) => void, ahead: LaunchedAhead | null): void {
   program
     .description('An agent: one message in, one reply out, every turn in a process of its own.')
     .version(VERSION, '-V, --version')
@@ -88,7 +93,7 @@ function declareJob(program: Command, io: Io, choose: (act: Act) => void): void 
     .action((options: JobFlags & { contextTemplate?: boolean }) => {
       if (options.contextTemplate) choose(() => printTemplate(io));
       else if (options.prompt !== undefined)
-        choose(async () => (await import('./run-job.js')).runJob(io, options));
+        choose(async () => (await import('./run-job.js')).runJob(io, options, ahead));
     });
 }
 

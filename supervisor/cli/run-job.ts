@@ -14,7 +14,7 @@ import { EXIT, jobExitCode } from '../exit-codes.js';
 import { type ResolvedModel, resolveModel } from '../intelligence/resolve-model.js';
 import { type Logger, makeLogger } from '../observe/logger.js';
 import { containmentLayers } from '../processes/containment.js';
-import type { WarmPool } from '../processes/types.js';
+import type { LaunchedAhead, WarmPool } from '../processes/types.js';
 import { makeWarmPool } from '../processes/warm-pool.js';
 import { loadTemplate } from '../snapshot/load-template.js';
 import type { Template } from '../snapshot/template.js';
@@ -32,7 +32,7 @@ import { jobStateDir } from './state-dir.js';
 const clock = systemClock;
 const OPERATOR = 'operator';
 
-export async function runJob(io: Io, flags: JobFlags): Promise<number> {
+export async function runJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | null): Promise<number> {
   const loaded = await loadConfig({
     env: io.env,
     cwd: io.cwd,
@@ -51,7 +51,7 @@ export async function runJob(io: Io, flags: JobFlags): Promise<number> {
   if (loaded.file !== null && !named) await writeAll(io.stderr, `turnd: configuration from ${loaded.file}\n`);
   for (const warning of loaded.warnings)
     await writeAll(io.stderr, `turnd: warning: ${formatProblem(warning)}\n`);
-  const job = new Job(io, flags, loaded, logger, workspaceRoot);
+  const job = new Job({ io, flags, loaded, logger, workspaceRoot, ahead });
   try {
     return await job.run(prompt);
   } finally {
@@ -80,32 +80,35 @@ interface TurnParts {
 
 type LoadedConfig = Extract<Loaded, { ok: true }>;
 
-class Job {
-  private readonly io: Io;
-  private readonly flags: JobFlags;
-  private readonly loaded: LoadedConfig;
-  private readonly config: Config;
-  private readonly logger: Logger;
-  private readonly workspaceRoot: string;
-  private readonly startedMs = clock.monotonic();
+interface JobParts {
+  readonly io: Io;
+  readonly flags: JobFlags;
+  readonly loaded: LoadedConfig;
+  readonly logger: Logger;
+  readonly workspaceRoot: string;
+  readonly ahead: LaunchedAhead | null;
+}
 
-  constructor(io: Io, flags: JobFlags, loaded: LoadedConfig, logger: Logger, workspaceRoot: string) {
-    this.io = io;
-    this.flags = flags;
-    this.loaded = loaded;
-    this.config = loaded.config;
-    this.logger = logger;
-    this.workspaceRoot = workspaceRoot;
+class Job {
+  readonly #parts: JobParts;
+  readonly #config: Config;
+  readonly #startedMs = clock.monotonic();
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+    this.#config = parts.loaded.config;
   }
 
   async run(prompt: string): Promise<number> {
-    const { config, io } = this;
+    const { io, logger, flags, ahead } = this.#parts;
+    const config = this.#config;
     const template = loadTemplate(config.context.template);
-    const ask = makeAsk(this.flags.onAsk);
+    const ask = makeAsk(flags.onAsk);
     // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
     const pool = makeWarmPool({
       // One turn needs one worker; with `agent.warm_workers: 0` it is started when the turn is.
       spares: Math.min(config.agent.warm_workers, 1),
+      ahead: config.agent.warm_workers > 0 ? ahead : null,
       replaceUsed: false,
       clock,
       cancelGraceMs: config.limits.cancel_grace_ms,
@@ -128,49 +131,50 @@ class Job {
       throw new TurndError(code[opened.failure.kind], opened.failure.message);
     }
     try {
-      this.logger.log('debug', 'store.opened', { dir: stateDir });
+      logger.log('debug', 'store.opened', { dir: stateDir });
       if (opened.notice !== null) {
         await writeAll(io.stderr, `turnd: ${opened.notice}\n`);
-        this.logger.log('warn', 'store.salvaged', { notice: opened.notice });
+        logger.log('warn', 'store.salvaged', { notice: opened.notice });
       }
       const resolution = await resolving;
       if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
       const { notice, settings } = resolution.model;
       if (notice !== null) await writeAll(io.stderr, `turnd: ${notice}\n`);
-      this.logger.log('info', 'model.chosen', {
+      logger.log('info', 'model.chosen', {
         dialect: settings.dialect,
         model: settings.model,
         url: settings.url,
       });
-      await recoverStore(opened.store, clock, this.logger);
-      return await this.turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
+      await recoverStore(opened.store, clock, logger);
+      return await this.#turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
     } finally {
       await pool.close();
       opened.store.close();
     }
   }
 
-  private async turn(parts: TurnParts): Promise<number> {
-    const { config, io, flags, loaded } = this;
+  async #turn(parts: TurnParts): Promise<number> {
+    const { io, flags, loaded, logger, workspaceRoot } = this.#parts;
+    const config = this.#config;
     const { store, pool, model } = parts;
     const secrets = [
       ...loaded.secrets.values,
       ...(model.credentials.token === undefined ? [] : [model.credentials.token]),
     ];
     const masker = makeMasker(secrets);
-    this.logger.mask(masker);
+    logger.mask(masker);
     const output = jobOutput(flags.output, io, clock);
     const supervisor = composeSupervisor({
       config,
       clock,
       store,
       pool,
-      logger: this.logger,
+      logger,
       masker,
       model,
       secrets,
       template: parts.template,
-      workspaceRoot: this.workspaceRoot,
+      workspaceRoot,
       ask: parts.ask,
       live: (_turnId, event) => output.onLive(event),
       security: {
@@ -188,7 +192,7 @@ class Job {
     });
     const signals = watchSignals((second) => supervisor.requestEnd(accepted.turnId, 'cancel', second));
     const row = await supervisor.whenSettled(accepted.turnId);
-    const report = this.report(row, store, accepted.turnId);
+    const report = this.#report(row, store, accepted.turnId);
     await output.finish(report);
     await supervisor.close();
     signals.stop();
@@ -199,11 +203,11 @@ class Job {
       signal: signals.first(),
       refusedCalls: report.refused_calls.length,
     });
-    this.logger.log('info', 'job.end', { turn_id: accepted.turnId, status: report.status, code });
+    logger.log('info', 'job.end', { turn_id: accepted.turnId, status: report.status, code });
     return code;
   }
 
-  private report(row: TurnRow, store: Store, turnId: string): JobResult {
+  #report(row: TurnRow, store: Store, turnId: string): JobResult {
     const usage = store.usage.ofTurn(turnId);
     return {
       status: row.status ?? 'failed',
@@ -222,7 +226,7 @@ class Job {
       turn_id: turnId,
       thread_id: row.thread_id,
       state_dir: store.dir,
-      duration_ms: Math.round(clock.monotonic() - this.startedMs),
+      duration_ms: Math.round(clock.monotonic() - this.#startedMs),
     };
   }
 }

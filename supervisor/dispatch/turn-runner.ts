@@ -26,10 +26,9 @@ export interface RunnerParts {
   readonly ask: Ask;
   readonly live: LiveListener;
   /** Freezes the turn's input; called once, when a worker is there. */
-  freeze(
-    turn: Waiting,
-    marker: string,
-  ): { snapshot: TurnSnapshot; credentials: TurnCredentials; hash: string };
+  freeze(turn: Waiting, marker: string): { snapshot: TurnSnapshot; credentials: TurnCredentials };
+  /** Names the snapshot in the turn's row; asked for once the worker has it, because nobody waits for it then. */
+  hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
   log(event: 'turn.settled' | 'worker.exit', fields: Record<string, unknown>): void;
 }
@@ -114,13 +113,12 @@ class TurnFlight implements Flight {
 
   #handOver(worker: WorkerHandle): void {
     const { store, clock } = this.#parts;
-    const { snapshot, credentials, hash } = this.#parts.freeze(this.turn, worker.marker);
+    const { snapshot, credentials } = this.#parts.freeze(this.turn, worker.marker);
     store.transact('dispatch_turn', () =>
       store.turns.transition(this.turn.turnId, 'dispatch', {
         worker_id: worker.workerId,
         pid: worker.pid,
         pid_start: worker.pidStart,
-        snapshot_hash: hash,
         model: snapshot.model.model,
         started_at_ms: clock.now(),
       }),
@@ -134,7 +132,7 @@ class TurnFlight implements Flight {
       if (this.#running === null) return;
       if (!seen) {
         seen = true;
-        this.#markRunning();
+        this.#markRunning(snapshot);
       }
       this.#fold(worker, this.#running, frame);
     });
@@ -172,10 +170,11 @@ class TurnFlight implements Flight {
     this.end(reason, false);
   }
 
-  #markRunning(): void {
-    const { store } = this.#parts;
+  #markRunning(snapshot: TurnSnapshot): void {
+    const { store, hashOf } = this.#parts;
     if (store.turns.get(this.turn.turnId)?.state !== 'starting') return;
-    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready'));
+    const fields = { snapshot_hash: hashOf(snapshot) };
+    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready', fields));
   }
 
   #settle(terminal: Terminal | null, exit: WorkerExit | null): void {

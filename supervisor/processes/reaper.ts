@@ -48,6 +48,10 @@ export class Reaper {
   constructor(parts: ReaperParts) {
     this.#parts = parts;
     const exited = new Promise<Omit<Reaped, 'swept'>>((resolve) => {
+      const { exitCode, signalCode } = parts.child;
+      // One that was launched ahead may be over before anyone looks.
+      if (typeof exitCode === 'number' || typeof signalCode === 'string')
+        resolve({ code: exitCode, signal: signalCode, gaveUp: false });
       parts.child.once('exit', (code, signal) => resolve({ code, signal, gaveUp: false }));
       this.#giveUp = () => resolve({ code: null, signal: null, gaveUp: true });
     });

@@ -49,7 +49,9 @@ function findSetpriv(path: string): string | null {
 }
 
 /** The started process, or why there is none. */
-export function launchWorker(launch: Launch): LaunchedWorker | { readonly failed: Promise<string> } {
+export type Launched = LaunchedWorker | { readonly failed: Promise<string> };
+
+export function launchWorker(launch: Launch): Launched {
   const node = [process.execPath, ...NODE_FLAGS, launch.file];
   const tool = deathSignalTool(launch.environment['PATH']);
   const argv = tool === null ? node : [tool, '--pdeathsig', 'KILL', '--', ...node];

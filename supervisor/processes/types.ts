@@ -4,6 +4,7 @@ import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { EndReason } from '../../shared/outcome.js';
+import type { Launched } from './spawn-worker.js';
 
 export interface WorkerExit {
   readonly code: number | null;
@@ -41,6 +42,12 @@ export interface WorkerHandle {
   end(reason: EndReason, options?: { readonly now?: boolean }): void;
 }
 
+/** A process that was launched and nothing more: nobody talks to it yet. */
+export interface LaunchedAhead {
+  readonly workerId: string;
+  readonly launched: Launched;
+}
+
 export interface WarmPoolOptions {
   /** Spares kept ready (0 = every take spawns). */
   readonly spares: number;
@@ -51,6 +58,8 @@ export interface WarmPoolOptions {
   readonly killGraceMs: number;
   readonly progressMs: number;
   readonly pongMs: number;
+  /** A worker that was launched before there was a pool; it is the first spare. */
+  readonly ahead?: LaunchedAhead | null;
 }
 
 export interface WarmPool {

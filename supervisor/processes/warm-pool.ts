@@ -5,7 +5,7 @@ import { newId } from '../../shared/ids.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import { QUEUE_MAX_BYTES } from './channel.js';
 import { Guard } from './guard.js';
-import type { WarmPool, WarmPoolOptions, WorkerHandle } from './types.js';
+import type { LaunchedAhead, WarmPool, WarmPoolOptions, WorkerHandle } from './types.js';
 import { workerFile } from './worker-file.js';
 import { type StartedWorker, startWorker, type WorkerLimits } from './worker-process.js';
 
@@ -42,11 +42,13 @@ class Spares implements WarmPool {
   #open = false;
   #closed = false;
   #deaths = 0;
+  #ahead: LaunchedAhead | null;
   #cancelRefill: () => void = () => undefined;
 
   constructor(options: WarmPoolOptions) {
     const { cancelGraceMs, killGraceMs, progressMs, pongMs } = options;
     this.#options = options;
+    this.#ahead = options.ahead ?? null;
     this.#limits = {
       cancelGraceMs,
       killGraceMs,
@@ -95,8 +97,11 @@ class Spares implements WarmPool {
   }
 
   #spawn(): StartedWorker {
+    const ahead = this.#ahead;
+    this.#ahead = null;
     const worker = startWorker({
-      workerId: newId('worker', this.#options.clock.now()),
+      workerId: ahead?.workerId ?? newId('worker', this.#options.clock.now()),
+      launched: ahead?.launched ?? null,
       file: this.#file,
       environment: process.env,
       clock: this.#options.clock,

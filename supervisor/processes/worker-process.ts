@@ -10,7 +10,7 @@ import { Channel } from './channel.js';
 import type { Guard } from './guard.js';
 import { Heartbeat } from './heartbeat.js';
 import { Reaper } from './reaper.js';
-import { type LaunchedWorker, launchWorker } from './spawn-worker.js';
+import { type Launched, type LaunchedWorker, launchWorker } from './spawn-worker.js';
 import type { WorkerExit, WorkerHandle } from './types.js';
 
 export interface WorkerLimits {
@@ -32,6 +32,8 @@ export interface WorkerOptions {
   readonly limits: WorkerLimits;
   /** Ends the worker when this process is killed. */
   readonly guard: Guard;
+  /** The process, when it was launched ahead; it carries `workerId` as its marker. */
+  readonly launched?: Launched | null;
 }
 
 type Fault = NonNullable<WorkerExit['fault']>;
@@ -47,7 +49,7 @@ export interface StartedWorker extends WorkerHandle {
 /** Starts a worker. Never throws: a failed start is a handle whose `ended` carries the fault. */
 export function startWorker(options: WorkerOptions): StartedWorker {
   const { file, environment, workerId: marker } = options;
-  const launched = launchWorker({ file, environment, marker });
+  const launched = options.launched ?? launchWorker({ file, environment, marker });
   return 'failed' in launched ? failedStart(marker, launched.failed) : new WorkerProcess(options, launched);
 }
 

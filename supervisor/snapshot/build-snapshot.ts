@@ -31,12 +31,12 @@ export interface SnapshotParts {
 export function buildSnapshot(
   parts: SnapshotParts,
   turn: { readonly turnId: string; readonly threadId: string },
-): { snapshot: TurnSnapshot; hash: string } {
+): TurnSnapshot {
   const { config, security } = parts;
   const tools = [...toolPlan()];
   const spoolDir = join(parts.store.dir, 'spool', turn.turnId);
   mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
-  const snapshot: TurnSnapshot = {
+  return {
     turn_id: turn.turnId,
     thread_id: turn.threadId,
     instance: config.agent.name,
@@ -60,7 +60,6 @@ export function buildSnapshot(
     process_marker: parts.marker,
     budget_admission: false,
   };
-  return { snapshot, hash: hashOf(snapshot) };
 }
 
 function limitsOf(config: Config): TurnLimits {
@@ -82,8 +81,8 @@ function limitsOf(config: Config): TurnLimits {
   };
 }
 
-/** Names the exact input of a turn in its row: equal hashes mean equal input. */
-function hashOf(snapshot: TurnSnapshot): string {
+/** Names the exact input of a turn: equal hashes mean equal input. */
+export function snapshotHash(snapshot: TurnSnapshot): string {
   return createHash('sha256')
     .update(canonicalJson(snapshot as unknown as JsonValue))
     .digest('hex');

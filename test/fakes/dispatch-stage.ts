@@ -95,8 +95,8 @@ export function stage(
           return worker;
         },
       },
+      hashOf: () => 'hash',
       freeze: ({ turnId, threadId }, marker) => ({
-        hash: 'hash',
         credentials: { headers: {}, mask: [] },
         snapshot: {
           ...turnFrame().snapshot,

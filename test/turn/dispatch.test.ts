@@ -15,11 +15,10 @@ t.test('a turn is queued, starts, runs and ends, each step durable before the ne
     state: 'starting',
     worker_id: 'worker_played',
     pid: 999_999,
-    snapshot_hash: 'hash',
   });
   t.equal(w.sent[0]?.type, 'turn');
   w.say({ type: 'progress', progress: { event: 'round', round: 1 } });
-  t.equal(s.store.turns.get(id)?.state, 'running');
+  t.match(s.store.turns.get(id), { state: 'running', snapshot_hash: 'hash' });
   w.say(done());
   const row = await s.scheduler.whenSettled(id);
   t.match(row, { state: 'ended', status: 'completed', reply: 'the answer' });

@@ -52,6 +52,8 @@ async function wire(t: Test, listener: Partial<ControlListener> = {}) {
   const control = new Control(own, own, {
     prepare: none,
     turn: none,
+    idle: none,
+    idle: none,
     cancel: none,
     lost: none,
     fault: none,
