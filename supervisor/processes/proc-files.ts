@@ -13,7 +13,7 @@ export interface ProcessStat {
 }
 
 /** The fields after the command, which stands in brackets and may itself hold brackets and spaces. */
-export function parseStat(pid: number, text: string): ProcessStat | null {
+function parseStat(pid: number, text: string): ProcessStat | null {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, ppid, pgrp, session] = fields;
   const start = fields[19];

@@ -10,7 +10,7 @@ import {
 } from '../../supervisor/processes/worker-process.js';
 import { ROOT } from './run-turnd.js';
 
-export const LIMITS: WorkerLimits = {
+const LIMITS: WorkerLimits = {
   cancelGraceMs: 300,
   killGraceMs: 300,
   giveUpMs: 5_000,

@@ -53,7 +53,6 @@ async function wire(t: Test, listener: Partial<ControlListener> = {}) {
     prepare: none,
     turn: none,
     idle: none,
-    idle: none,
     cancel: none,
     lost: none,
     fault: none,
