@@ -224,20 +224,20 @@ t.test('glob_files finds files by name and by age', async (t) => {
 });
 
 t.test(
-  'a walk over a hundred thousand files is bounded and leaves the thread free',
-  { timeout: 120_000 },
+  'a walk is bounded in entries and time, and leaves the thread free',
+  { timeout: 60_000 },
   async (t) => {
     const root = mkdtempSync(join(tmpdir(), 'turnd-walk-'));
     t.teardown(() => rmSync(root, { recursive: true, force: true }));
-    for (let folder = 0; folder < 100; folder += 1) {
+    for (let folder = 0; folder < 10; folder += 1) {
       mkdirSync(join(root, `d${folder}`));
-      for (let file = 0; file < 1000; file += 1) symlinkSync('x', join(root, `d${folder}`, `f${file}`));
+      for (let file = 0; file < 1200; file += 1) symlinkSync('x', join(root, `d${folder}`, `f${file}`));
     }
     const options = {
       clock: systemClock,
       signal: new AbortController().signal,
       timeMs: 60_000,
-      entriesMax: 50_000,
+      entriesMax: 10_000,
       includeIgnored: false,
     };
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -247,7 +247,7 @@ t.test(
     for await (const _entry of walkFiles(root, options, report)) seen += 1;
     delay.disable();
     t.equal(report.cut, 'entries');
-    t.equal(seen, 50_000);
+    t.equal(seen, 10_000);
     t.ok(delay.max / 1e6 < 400, `the thread was free again within ${Math.round(delay.max / 1e6)} ms`);
     const late = newReport();
     for await (const _entry of walkFiles(root, { ...options, timeMs: 0 }, late)) seen += 1;

@@ -1,6 +1,7 @@
 // What a body is: text in some encoding, a web page, or binary. By what the server says, checked against the bytes.
 import { type Media, mediaOf } from '../files/media-type.js';
 import { detectText } from '../files/text-codec.js';
+import { asWestern } from './western.js';
 
 export type ContentKind =
   | { readonly kind: 'html' | 'text'; readonly charset: string }
@@ -35,7 +36,10 @@ export function contentKind(contentType: string, body: Buffer, whole: boolean): 
 }
 
 export function decodeBody(body: Buffer, charset: string): string {
-  return new TextDecoder(charset).decode(body);
+  const decoder = new TextDecoder(charset);
+  const text = decoder.decode(body);
+  // Some versions of the host read windows-1252 as latin1, which leaves control characters where signs should be.
+  return decoder.encoding === 'windows-1252' ? asWestern(text) : text;
 }
 
 function mediaFor(type: string, head: Buffer): Media {

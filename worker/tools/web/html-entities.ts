@@ -1,4 +1,5 @@
 // Character references of HTML: numbers, and the names that pages use in text.
+import { asWestern } from './western.js';
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
@@ -160,9 +161,6 @@ const NAMED: Readonly<Record<string, string>> = {
   excl: '!',
 };
 
-/** Numbers that mean a character of windows-1252, as browsers read them. */
-const WESTERN = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
-
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(
@@ -175,7 +173,6 @@ export function decodeEntities(text: string): string {
 }
 
 function character(code: number): string {
-  if (code >= 0x80 && code <= 0x9f) return WESTERN[code - 0x80] ?? '\ufffd';
   const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-  return isCharacter ? String.fromCodePoint(code) : '\ufffd';
+  return isCharacter ? asWestern(String.fromCodePoint(code)) : '\ufffd';
 }
