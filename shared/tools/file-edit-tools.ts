@@ -36,10 +36,6 @@ export const applyPatchParams = v.strictObject({
   patch: v.pipe(v.string(), v.minLength(1), v.maxLength(TEXT_MAX)),
 });
 
-export type WriteFileParams = v.InferOutput<typeof writeFileParams>;
-export type EditFileParams = v.InferOutput<typeof editFileParams>;
-export type ApplyPatchParams = v.InferOutput<typeof applyPatchParams>;
-
 export const FILE_EDIT_TOOLS: readonly ToolSpec[] = [
   {
     name: 'write_file',

@@ -10,7 +10,7 @@ import type { ToolResult } from '../../shared/tools/tool-result.js';
 import type { ToolContext } from '../../worker/tools/executor.js';
 import { EXECUTORS } from '../../worker/tools/registry.js';
 
-export const SMALL_LIMITS: TurnLimits = {
+const SMALL_LIMITS: TurnLimits = {
   rounds: 10,
   tokens: 1_000_000,
   deadline_ms: 600_000,

@@ -3,7 +3,7 @@
 import type { ByteSource } from './byte-source.js';
 import { cutForJson, jsonBytes } from './fit-json.js';
 
-export const LINE_CHARACTERS_MAX = 2000;
+const LINE_CHARACTERS_MAX = 2000;
 
 export interface WindowOptions {
   /** First byte of the first line that is looked at, and its number; 0 when it is not known. */

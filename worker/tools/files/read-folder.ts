@@ -16,7 +16,7 @@ export interface Folder {
   readonly uncounted: number;
 }
 
-export const FOLDER_NAMES_MAX = 100_000;
+const FOLDER_NAMES_MAX = 100_000;
 
 export async function readFolder(path: string, signal: AbortSignal): Promise<Folder> {
   const entries: FolderEntry[] = [];
