@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { splitWithCache } from './code-cache.mjs';
 import { exerciseJob } from './exercise-job.mjs';
 import { exerciseWorker } from './exercise-worker.mjs';
-import { lazyCrypto } from './lazy-crypto.mjs';
+import { lazyModules } from './lazy-modules.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
@@ -35,7 +35,7 @@ async function bundles() {
   await build({
     ...shared,
     entryPoints: { turnd: 'supervisor/main.ts' },
-    plugins: [lazyCrypto],
+    plugins: [lazyModules],
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
@@ -45,7 +45,7 @@ async function bundles() {
     entryPoints: { worker: 'worker/main.ts' },
     // Only turns with an output schema need it, and it is half as large as all the rest.
     external: ['ajv', 'ajv/*'],
-    plugins: [lazyCrypto],
+    plugins: [lazyModules],
     // All it is used for is createRequire, which takes a path just as well, and for less.
     define: { 'import.meta.url': '__filename' },
     banner: {},

@@ -74,7 +74,7 @@ class TurnFlight implements Flight {
   }
 
   async run(): Promise<void> {
-    const worker = await this.#parts.pool.take();
+    const worker = this.#parts.pool.take();
     this.#worker = worker;
     try {
       this.#begin(worker);
@@ -94,7 +94,7 @@ class TurnFlight implements Flight {
   }
 
   #begin(worker: WorkerHandle): void {
-    // A cancel that came while the worker started: the durable flag decides, and nothing is sent.
+    // The durable flag decides: what was asked to end before it started is sent nothing.
     const row = this.#parts.store.turns.get(this.turn.turnId);
     if (row?.end_requested) {
       this.#endReason ??= row.end_requested;

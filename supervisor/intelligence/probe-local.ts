@@ -1,5 +1,4 @@
 // One quick look for an OpenAI-compatible server on this machine: is somebody there, and which model does it offer?
-import { request } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
 
 export const LOCAL_SERVER = 'http://127.0.0.1:11434';
@@ -8,7 +7,9 @@ const PROBE_MS = 300;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** The first model that the server lists, or null when there is no such server. Never rejects. */
-export function probeLocalServer(clock: Clock, base: string = LOCAL_SERVER): Promise<string | null> {
+export async function probeLocalServer(clock: Clock, base: string = LOCAL_SERVER): Promise<string | null> {
+  // Loaded here: a start with a configured model does without it.
+  const { request } = await import('node:http');
   return new Promise((resolve) => {
     const call = request(`${base}/v1/models`, (answer) => {
       const chunks: Buffer[] = [];

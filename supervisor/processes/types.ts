@@ -28,6 +28,8 @@ export interface WorkerHandle {
   readonly pidStart: string;
   /** Value of TURND_TURN in the environment of this worker and of all that it starts: its worker id. */
   readonly marker: string;
+  /** Resolves with true at `ready`, with false when the worker ended before it. */
+  readonly ready: Promise<boolean>;
   /** True once `prepared` came. */
   readonly prepared: boolean;
   /** Queues a frame; false when the worker is gone. Over the queue's bound the worker is ended as `protocol`. */
@@ -65,8 +67,8 @@ export interface WarmPoolOptions {
 export interface WarmPool {
   /** Spawns the spares; called once, early, because a worker's start overlaps with the supervisor's own. */
   start(): void;
-  /** A ready spare if there is one, else a fresh spawn; resolves at its `ready`. Rejects never: a failed start is a handle whose `ended` carries the fault. */
-  take(): Promise<WorkerHandle>;
+  /** The readiest spare if there is one, else a fresh spawn. What is sent before its `ready` waits for it. Never throws: a failed start is a handle whose `ended` carries the fault. */
+  take(): WorkerHandle;
   /** What spares should prepare for; idle spares are prepared again when it changes. */
   target(model: ModelSettings | null, ca: string | undefined): void;
   /** Ends all spares and spawns no more. */

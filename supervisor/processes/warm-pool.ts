@@ -66,14 +66,16 @@ class Spares implements WarmPool {
     this.#fill();
   }
 
-  async take(): Promise<WorkerHandle> {
+  take(): WorkerHandle {
     const best = [...this.#spares].sort((left, right) => RANK[right.state] - RANK[left.state])[0];
     if (best !== undefined) this.#drop(best);
     const worker = best?.worker ?? this.#spawn();
-    const ready = await worker.ready;
-    if (ready) this.#deaths = 0;
-    // Replaced only after this one is handed over, so that the two do not compete for the machine.
-    if (ready && this.#options.replaceUsed) setImmediate(() => this.#fill());
+    void worker.ready.then((ready) => {
+      if (!ready) return;
+      this.#deaths = 0;
+      // Replaced only after this one is at work, so that the two do not compete for the machine.
+      if (this.#options.replaceUsed) setImmediate(() => this.#fill());
+    });
     return worker;
   }
 

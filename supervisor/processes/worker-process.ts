@@ -40,8 +40,6 @@ type Fault = NonNullable<WorkerExit['fault']>;
 
 /** A worker that may still have to get ready. */
 export interface StartedWorker extends WorkerHandle {
-  /** Resolves with true at `ready`, with false when the worker ended before it. */
-  readonly ready: Promise<boolean>;
   /** Resolves with true at the next `prepared`, with false when the worker ended before it. */
   whenPrepared(): Promise<boolean>;
 }

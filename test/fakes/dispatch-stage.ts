@@ -23,6 +23,7 @@ class PlayedWorker implements WorkerHandle {
   readonly pidStart = '1';
   readonly marker = 'worker_played';
   readonly prepared = false;
+  readonly ready = Promise.resolve(true);
   readonly sent: ToWorker[] = [];
   readonly ends: EndReason[] = [];
   readonly ended: Promise<WorkerExit>;
@@ -61,10 +62,7 @@ export interface Stage {
   kinds(turnId: string): string[];
 }
 
-export function stage(
-  t: Test,
-  options: { mode?: PermissionMode; ask?: Ask; takeLater?: Promise<void>; cap?: number } = {},
-): Stage {
+export function stage(t: Test, options: { mode?: PermissionMode; ask?: Ask; cap?: number } = {}): Stage {
   const opened = openStore({ dir: `${t.testdir({})}/state`, on_damage: 'stop', nowMs: 1 });
   if (!opened.ok) throw new Error(opened.failure.message);
   const { store } = opened;
@@ -88,8 +86,7 @@ export function stage(
         start: () => undefined,
         target: () => undefined,
         close: () => Promise.resolve(),
-        take: async () => {
-          await options.takeLater;
+        take: () => {
           const worker = new PlayedWorker();
           workers.push(worker);
           return worker;
