@@ -17,6 +17,7 @@ const jobUsage = v.strictObject({
 });
 
 const refusedCall = v.strictObject({
+  call_id: v.pipe(v.string(), v.description('The call, as `turnd items` names it.')),
   tool: v.string(),
   reason: v.pipe(v.string(), v.description('Why it was not allowed, in words for a person.')),
 });
@@ -38,9 +39,16 @@ export const jobResult = v.pipe(
     rounds: v.pipe(count, v.description('Model calls made.')),
     tool_calls: v.pipe(count, v.description('Tool calls that were asked for.')),
     refused_calls: v.pipe(v.array(refusedCall), v.description('Calls that permissions refused, in order.')),
-    turn_id: v.string(),
-    thread_id: v.string(),
-    state_dir: v.pipe(v.string(), v.description('Absolute path of the state directory of the job.')),
+    turn_id: v.optional(
+      v.pipe(v.string(), v.description('Absent when the job ended before its turn began.')),
+    ),
+    thread_id: v.optional(v.pipe(v.string(), v.description('Absent as `turn_id` is.'))),
+    state_dir: v.optional(
+      v.pipe(
+        v.string(),
+        v.description('Absolute path of the state directory of the job. Absent as `turn_id` is.'),
+      ),
+    ),
     duration_ms: v.pipe(v.number(), v.minValue(0), v.description('Wall time of the job in milliseconds.')),
   }),
   v.description('Result of one job.'),

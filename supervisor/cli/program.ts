@@ -4,6 +4,7 @@ import { isId, ROOT_THREAD } from '../../shared/ids.js';
 import { EXIT } from '../exit-codes.js';
 import type { LaunchedAhead } from '../processes/types.js';
 import { VERSION } from '../version.js';
+import { tellEarlyFailure, wantedFormat } from './early-failure.js';
 import { type Io, writeAll } from './io.js';
 import type { JobFlags } from './job-flags.js';
 
@@ -46,7 +47,9 @@ export async function runProgram(
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error.exitCode === 0) return EXIT.ok;
+    await tellEarlyFailure(io, wantedFormat(argv), { code: 'usage', message: error.message });
+    return EXIT.usage;
   }
   const chosen = act as Act | null;
   if (chosen !== null) return chosen();

@@ -22,6 +22,7 @@ import { openStore } from '../store/open.js';
 import type { Store, TurnRow } from '../store/types.js';
 import type { Ask } from '../tools/running-turn.js';
 import { makeAsk } from './ask-terminal.js';
+import { tellEarlyFailure } from './early-failure.js';
 import { type Io, writeAll } from './io.js';
 import { configOverrides, type JobFlags } from './job-flags.js';
 import { jobOutput } from './job-output.js';
@@ -33,6 +34,16 @@ const clock = systemClock;
 const OPERATOR = 'operator';
 
 export async function runJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | null): Promise<number> {
+  try {
+    return await playJob(io, flags, ahead);
+  } catch (error) {
+    // Thrown only before there is a turn; what fails within one is its result.
+    if (error instanceof TurndError) await tellEarlyFailure(io, flags.output, error);
+    throw error;
+  }
+}
+
+async function playJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | null): Promise<number> {
   const loaded = await loadConfig({
     env: io.env,
     cwd: io.cwd,
@@ -40,7 +51,9 @@ export async function runJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | nul
     ...(flags.config === undefined ? {} : { file: flags.config }),
   });
   if (!loaded.ok) {
-    await writeAll(io.stderr, `${loaded.problems.map(formatProblem).join('\n')}\n`);
+    const problems = loaded.problems.map(formatProblem).join('\n');
+    await writeAll(io.stderr, `${problems}\n`);
+    await tellEarlyFailure(io, flags.output, { code: 'invalid_config', message: problems });
     return EXIT.usage;
   }
   const workspaceRoot = workspaceOf(flags, io);

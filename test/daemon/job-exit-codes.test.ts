@@ -143,6 +143,32 @@ t.test('exit codes', async (t) => {
   });
 });
 
+t.test('with JSON output a job that never had a turn prints its one document all the same', async (t) => {
+  const home = scratch(t);
+  const file = join(home, 'file');
+  writeFileSync(file, '');
+  const busy = await startJob(t, [{ hang: 'no_answer' }]);
+  await busy.model.waitForRequest(1);
+  const cases: [code: number, error: string, args: string[], env?: Record<string, string>][] = [
+    [2, 'usage', ['--stepps', '3']],
+    [2, 'usage', ['--cwd', join(home, 'nowhere')]],
+    [2, 'invalid_config', ['--steps', '0']],
+    [2, 'invalid_config', ['--tokens', '0']],
+    [2, 'invalid_config', [], { TURND_LIMITS_RUN_STEPS: 'none' }],
+    [9, 'state_in_use', ['--state-dir', busy.stateDir]],
+    [10, 'state_damaged', ['--state-dir', file]],
+  ];
+  for (const format of ['json', 'stream-json'])
+    for (const [code, error, args, env = {}] of cases) {
+      const job = await runTurnd(['--prompt', 'x', '--output', format, ...args], { env });
+      t.equal(job.code, code, args.join(' '));
+      t.match(document(job), { status: 'failed', error: { code: error, message: /./ }, rounds: 0 });
+      t.not(job.stderr, '', 'people are told on stderr as ever');
+    }
+  busy.child.kill('SIGKILL');
+  await busy.finished;
+});
+
 t.test('a second signal ends a job at once, even when its worker answers nothing any more', async (t) => {
   const job = await startJob(t, [{ hang: 'no_answer' }], { env: { TURND_LIMITS_CANCEL_GRACE: '10m' } });
   await job.model.waitForRequest(1);

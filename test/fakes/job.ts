@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { JobResult } from '../../shared/protocol/job-result.js';
+import * as v from 'valibot';
+import { type JobResult, jobResult } from '../../shared/protocol/job-result.js';
 import { type FakeModel, startFakeModel } from './fake-model-server.js';
 import type { FakeScript } from './model-steps.js';
 import { type Finished, type Running, type RunOptions, startTurnd } from './run-turnd.js';
@@ -58,7 +59,7 @@ export async function runJob(t: Test, script: FakeScript, options: JobOptions = 
   return { ...finished, model: job.model, stateDir: job.stateDir };
 }
 
-/** The one JSON document of `--output json`. */
+/** The one JSON document of `--output json`, held to its published schema. */
 export function document(finished: Finished): JobResult {
-  return JSON.parse(finished.stdout) as JobResult;
+  return v.parse(jobResult, JSON.parse(finished.stdout));
 }
