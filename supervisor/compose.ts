@@ -37,6 +37,9 @@ export interface Supervisor extends Omit<Scheduler, 'wake'> {
   accept(message: Omit<IncomingMessage, 'workspaceRoot'>): Accepted;
 }
 
+/** A wait for the model is told to everybody: nothing seems to happen meanwhile. */
+const LEVELS = { 'turn.settled': 'info', 'worker.exit': 'debug', 'model.retry': 'warn' } as const;
+
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, config, logger, store } = parts;
   const omitted = new Set<string>(parts.model.settings.omit);
@@ -49,7 +52,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
       masker: parts.masker,
       ask: parts.ask,
       live: parts.live,
-      log: (event, fields) => logger.log(event === 'worker.exit' ? 'debug' : 'info', event, fields),
+      log: (event, fields) => logger.log(LEVELS[event], event, fields),
       optionRefused: (model, option) => {
         omitted.add(option);
         parts.pool.target(settings(), parts.model.credentials.ca);

@@ -139,6 +139,7 @@ class AnswerStream {
       case 'retry':
         link.progress({
           event: 'retry_scheduled',
+          item_id: this.itemId,
           attempt: event.attempt,
           delay_ms: event.delay_ms,
           reason: event.reason,

@@ -26,8 +26,10 @@ export const progressEvent = v.variant('event', [
   /** A call that is answered without asking the supervisor (broken arguments, unknown tool, cut answer). Journaled. */
   v.object({ event: v.literal('invalid_call'), call_id: v.string(), tool: v.string(), message: v.string() }),
   v.object({ event: v.literal('note'), text: v.string() }),
+  /** The model call waits before it is tried again. `item_id` is that of the item which the next attempt writes. */
   v.object({
     event: v.literal('retry_scheduled'),
+    item_id: v.string(),
     attempt: v.number(),
     delay_ms: v.number(),
     reason: v.string(),

@@ -22,7 +22,7 @@ export function jobOutput(format: 'text' | 'json' | 'stream-json', io: Io, clock
     started: (address) => {
       if (format === 'stream-json') {
         line(startedLine(address));
-        lines = notificationLines(address, line);
+        lines = notificationLines(address, clock, line);
         for (const event of early ?? []) lines(event);
       }
       early = null;

@@ -1,4 +1,6 @@
 // `--output stream-json`: one line per event, each a notification of the client protocol.
+import type { Clock } from '../../shared/clock.js';
+import type { ProgressEvent } from '../../shared/ipc/progress.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { TurnStatus } from '../../shared/outcome.js';
@@ -22,10 +24,12 @@ type Intent = Extract<JournalEvent, { kind: 'tool_intent' }>;
 /** Turns live events into lines. Holds what a later line needs of an earlier one: the arguments of open calls. */
 export function notificationLines(
   address: TurnAddress,
+  clock: Clock,
   write: (line: string) => void,
 ): (event: LiveEvent) => void {
   const intents = new Map<string, Intent>();
   const started = new Set<string>();
+  let round = 0;
   const send = (method: string, params: JsonObject): void =>
     write(JSON.stringify({ jsonrpc: '2.0', method, params }));
   const item = (method: string, value: TurnItem): void => {
@@ -59,9 +63,8 @@ export function notificationLines(
         return;
     }
   };
-  const delta = (event: Extract<LiveEvent, { type: 'progress' }>): void => {
-    const { progress } = event;
-    if (progress.event !== 'delta' || progress.stream === 'reasoning') return;
+  const delta = (progress: Extract<ProgressEvent, { event: 'delta' }>): void => {
+    if (progress.stream === 'reasoning') return;
     const text = progress.stream === 'text';
     if (text && !started.has(progress.item_id))
       item('item/started', { type: 'agentMessage', id: progress.item_id, text: '' });
@@ -72,7 +75,22 @@ export function notificationLines(
       stream: text ? 'agent_message' : 'stdout',
     });
   };
-  return (event) => (event.type === 'journal' ? journal(event.event) : delta(event));
+  const live = (progress: ProgressEvent): void => {
+    if (progress.event === 'delta') delta(progress);
+    else if (progress.event === 'round') round = progress.round;
+    else if (progress.event === 'retry_scheduled')
+      send('item/retry_scheduled', {
+        ...address,
+        item_id: progress.item_id,
+        item_type: 'agentMessage',
+        // All attempts at one model call are one job of recovery.
+        recovery_job_id: `${address.turn_id}.${round}`,
+        attempt_number: progress.attempt,
+        next_run_at_unix: Math.ceil((clock.now() + progress.delay_ms) / 1_000),
+        reason: progress.reason,
+      });
+  };
+  return (event) => (event.type === 'journal' ? journal(event.event) : live(event.progress));
 }
 
 export function startedLine(address: TurnAddress): string {

@@ -21,6 +21,8 @@ export interface FoldPorts {
   terminal(terminal: Terminal): void;
   /** A model refuses a request option: never send it again. */
   optionRefused(model: string, option: string): void;
+  /** A model call waits before it is tried again: somebody may wonder why nothing happens. */
+  retry(wait: Extract<ProgressEvent, { event: 'retry_scheduled' }>): void;
   /** The frame cannot be: the worker is broken. */
   violation(message: string): void;
   /** Something of ours failed while the frame was folded. */
@@ -99,8 +101,10 @@ function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPor
     case 'option_dropped':
       ports.optionRefused(turn.snapshot.model.model, progress.option);
       break;
-    case 'delta':
     case 'retry_scheduled':
+      ports.retry(progress);
+      break;
+    case 'delta':
       break;
     default:
       unreachable(progress);

@@ -30,7 +30,7 @@ export interface RunnerParts {
   /** Names the snapshot in the turn's row; asked for once the worker has it, because nobody waits for it then. */
   hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
-  log(event: 'turn.settled' | 'worker.exit', fields: Record<string, unknown>): void;
+  log(event: 'turn.settled' | 'worker.exit' | 'model.retry', fields: Record<string, unknown>): void;
 }
 
 /** A turn in flight, as the scheduler holds it. */
@@ -151,6 +151,8 @@ class TurnFlight implements Flight {
         send: (down) => void worker.send(down),
         terminal: (terminal) => this.#settle(terminal, null),
         optionRefused: this.#parts.optionRefused,
+        retry: ({ attempt, delay_ms, reason }) =>
+          this.#parts.log('model.retry', { turn_id: this.turn.turnId, attempt, delay_ms, reason }),
         violation: (message) => fail('protocol_violation', message),
         broken: (error) => fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`),
       });

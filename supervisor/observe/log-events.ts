@@ -11,6 +11,7 @@ export type LogEvent =
   | 'worker.exit'
   | 'model.chosen'
   | 'model.option_refused'
+  | 'model.retry'
   | 'job.end'
   | 'internal_error';
 

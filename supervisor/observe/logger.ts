@@ -42,8 +42,11 @@ export function makeLogger(threshold: (typeof ORDER)[number]): Logger {
 
 async function openPino(): Promise<PinoLogger> {
   const { pino } = await import('pino');
+  const direct = pino.destination({ dest: 2, sync: true });
+  // On a terminal the line of progress may stand where the log line has to go.
+  const overProgress = { write: (line: string) => void process.stderr.write(`\r\u001b[2K${line}`) };
   return pino(
     { base: { pid: process.pid }, level: 'debug', formatters: { level: (label) => ({ level: label }) } },
-    pino.destination({ dest: 2, sync: true }),
+    process.stderr.isTTY ? overProgress : direct,
   );
 }

@@ -131,6 +131,33 @@ t.test('stream-json is one protocol notification a line and the result last', as
     );
 });
 
+t.test('a wait for the model is told, and a cancel does not wait for its end', async (t) => {
+  const busy = { status: 529, body: { error: { type: 'overloaded_error', message: 'busy' } } };
+  const told = await runJob(t, [busy, { text: 'Here.' }], { args: ['--output', 'stream-json'] });
+  t.equal(told.code, 0, told.stderr);
+  const lines = told.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const message = lines.find(({ params }) => params?.item?.type === 'agentMessage')?.params.item;
+  t.match(lines.find(({ method }) => method === 'item/retry_scheduled')?.params, {
+    thread_id: 'root',
+    item_id: message?.id,
+    attempt_number: 1,
+    next_run_at_unix: Number,
+    reason: 'overloaded',
+  });
+  t.match(told.stderr, /"level":"warn".*"event":"model\.retry".*"reason":"overloaded"/);
+
+  const limited = { status: 429, headers: { 'retry-after': '59' }, body: {} };
+  const waiting = await startJob(t, [limited]);
+  await waiting.seen(/model\.retry/);
+  const askedAt = process.hrtime.bigint();
+  waiting.child.kill('SIGINT');
+  t.equal((await waiting.finished).code, 130);
+  t.ok(process.hrtime.bigint() - askedAt < 2_000_000_000n, 'at once');
+});
+
 t.test('the prompt', async (t) => {
   t.test('comes from stdin only when asked for', async (t) => {
     const asked = await runJob(t, [{ match: 'from the pipe', text: 'got it' }], {
