@@ -21,6 +21,8 @@ interface BatchEnd {
   readonly loop: string | null;
   /** Arguments of the first `finish` that succeeded. */
   readonly finish: JsonObject | null;
+  /** No call of the answer could be run as it was sent. */
+  readonly allInvalid: boolean;
 }
 
 interface Planned {
@@ -38,6 +40,8 @@ interface Batch {
   readonly hints: string[];
   loop: string | null;
   finish: JsonObject | null;
+  /** Calls that could not be run as they were sent. */
+  invalid: number;
 }
 
 export async function runBatch(turn: Turn, calls: readonly ReadCall[]): Promise<BatchEnd> {
@@ -48,6 +52,7 @@ export async function runBatch(turn: Turn, calls: readonly ReadCall[]): Promise<
     hints: [],
     loop: null,
     finish: null,
+    invalid: 0,
   };
   turn.calls += calls.length;
   const planned: Planned[] = [];
@@ -57,8 +62,9 @@ export async function runBatch(turn: Turn, calls: readonly ReadCall[]): Promise<
   }
   for (const group of groupsOf(planned)) await runGroup(batch, group);
   if (batch.loop !== null) sealUnstarted(batch, calls);
+  const { hints, loop, finish } = batch;
   const results = batch.results.filter((result) => result !== null);
-  return { results, hints: batch.hints, loop: batch.loop, finish: batch.finish };
+  return { results, hints, loop, finish, allInvalid: batch.invalid === calls.length };
 }
 
 /** Neighbouring read-only calls form a group; every other call is a group of its own. */
@@ -104,6 +110,7 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
   );
   if (result === null) return;
   batch.results[at] = messageOf(call, result);
+  if (result.invalid) batch.invalid += 1;
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
   heed(batch, turn.loops.finish(guarded, comparable(result.content)));
 }
@@ -131,6 +138,7 @@ function messageOf(call: ToolCall, { content, is_error }: ToolResult): ToolMessa
 function answerOurselves(batch: Batch, at: number, call: ToolCall, message: string): void {
   batch.turn.link.progress({ event: 'invalid_call', call_id: call.call_id, tool: call.name, message });
   batch.results[at] = messageOf(call, toolError(message));
+  batch.invalid += 1;
 }
 
 function sealUnstarted(batch: Batch, calls: readonly ReadCall[]): void {

@@ -6,7 +6,7 @@ import type { ToolCall } from '../shared/transcript/message.js';
 import { wellFormed } from '../shared/transcript/unicode.js';
 import { type AnswerCheck, answerCheck } from './answer.js';
 import { completed, ended, finished, interrupted, outputText } from './outcome.js';
-import { type ReadCall, readCalls } from './read-calls.js';
+import { readCalls } from './read-calls.js';
 import { type Asked, admit, askModel } from './round.js';
 import { runBatch } from './tool-batch.js';
 import { openTurn, remark, type Turn, type TurnInput } from './turn-state.js';
@@ -82,12 +82,11 @@ async function act(turn: Turn, asked: Answered, check: AnswerCheck | undefined):
   if (batch.loop !== null) return ended(turn, 'loop_detected', 'loop_detected', batch.loop);
   if (batch.finish !== null) return finish(turn, text, batch.finish, check);
   for (const hint of batch.hints) remark(turn, hint);
-  return invalidRounds(turn, calls, cut);
+  return invalidRounds(turn, batch.allInvalid, cut);
 }
 
 /** A model that keeps sending calls which cannot be run is not asked for ever. */
-function invalidRounds(turn: Turn, calls: readonly ReadCall[], cut: boolean): Next {
-  const invalid = calls.every((call) => 'problem' in call);
+function invalidRounds(turn: Turn, invalid: boolean, cut: boolean): Next {
   turn.streak.invalid = invalid ? turn.streak.invalid + 1 : 0;
   if (turn.streak.invalid < INVALID_ROUNDS) return null;
   if (cut)

@@ -5,6 +5,8 @@ import { type JsonValue, jsonValue } from '../json.js';
 export const toolResult = v.object({
   content: jsonValue,
   is_error: v.boolean(),
+  /** Nothing was run, because the call itself makes no sense: arguments that do not fit, a tool that is not there. */
+  invalid: v.optional(v.literal(true)),
   /** A file the worker spilled the whole output to, below the turn's spool directory; the supervisor adopts it as an artifact. */
   spill: v.optional(v.object({ path: v.string(), bytes: v.number(), mime: v.string() })),
 });

@@ -15,6 +15,7 @@ import { journal, type RunningTurn } from './running-turn.js';
 
 export type ToolRequest = Extract<ToSupervisor, { type: 'tool_request' }>;
 type Send = (frame: ToWorker) => void;
+type Intent = Extract<JournalEvent, { kind: 'tool_intent' }>;
 
 interface Verdict {
   readonly verdict: 'allow' | 'deny';
@@ -29,19 +30,12 @@ export async function executeCall(turn: RunningTurn, request: ToolRequest, send:
   turn.toolCalls += 1;
   const spec = plannedSpec(turn, request.tool);
   if (spec === undefined) {
-    deny(
-      turn,
-      request,
-      request.arguments,
-      { verdict: 'deny', reason: `there is no tool ${request.tool}` },
-      send,
-    );
+    refuseInvalid(turn, request, `there is no tool ${request.tool}`, send);
     return;
   }
   const parsed = v.safeParse(spec.params, request.arguments);
   if (!parsed.success) {
-    const reason = `invalid arguments: ${describeIssues(parsed.issues)}`;
-    deny(turn, request, request.arguments, { verdict: 'deny', reason }, send);
+    refuseInvalid(turn, request, `invalid arguments: ${describeIssues(parsed.issues)}`, send);
     return;
   }
   const args = parsed.output as JsonObject;
@@ -86,7 +80,7 @@ function intentOf(
   args: JsonObject,
   verdict: Verdict,
   runs: 'worker' | 'supervisor' | 'nowhere',
-): JournalEvent {
+): Intent {
   return {
     kind: 'tool_intent',
     call_id: request.call_id,
@@ -112,12 +106,24 @@ function record(turn: RunningTurn, request: ToolRequest, args: JsonObject, step:
 }
 
 function deny(turn: RunningTurn, request: ToolRequest, args: JsonObject, verdict: Verdict, send: Send): void {
-  const result = toolError(verdict.reason);
-  const events: JournalEvent[] = [
-    intentOf(request, args, verdict, 'nowhere'),
-    resultEvent(request, result, 'denied', 0),
-  ];
-  journal(turn, 'record_intent', events, () => record(turn, request, args, 'deny'));
+  notRun(turn, request, intentOf(request, args, verdict, 'nowhere'), toolError(verdict.reason), send);
+}
+
+/** A call that makes no sense. The worker counts such calls: a model that sends nothing else is not asked for ever. */
+function refuseInvalid(turn: RunningTurn, request: ToolRequest, reason: string, send: Send): void {
+  const intent = intentOf(request, request.arguments, { verdict: 'deny', reason }, 'nowhere');
+  notRun(turn, request, intent, { ...toolError(reason), invalid: true }, send);
+}
+
+function notRun(
+  turn: RunningTurn,
+  request: ToolRequest,
+  intent: Intent,
+  result: ToolResult,
+  send: Send,
+): void {
+  const events = [intent, resultEvent(request, result, result.invalid ? 'invalid' : 'denied', 0)];
+  journal(turn, 'record_intent', events, () => record(turn, request, intent.arguments, 'deny'));
   send({ type: 'tool_answered', id: request.id, result });
 }
 
@@ -173,7 +179,7 @@ function runHere(
 function resultEvent(
   request: ToolRequest,
   result: ToolResult,
-  end: 'done' | 'denied',
+  end: 'done' | 'denied' | 'invalid',
   durationMs: number,
 ): JournalEvent {
   return {

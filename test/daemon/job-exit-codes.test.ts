@@ -23,6 +23,10 @@ t.test('exit codes', async (t) => {
     const job = await runJob(t, [{ text: '' }, { text: ' \n' }], { args: json });
     t.equal(job.code, 1);
     t.match(document(job), { status: 'failed', error: { code: 'empty_reply' } });
+    const wrong = Array.from({ length: 5 }, (_, n) => ({ calls: [call('exec_command', { command: n })] }));
+    const misled = await runJob(t, wrong, { args: json });
+    t.equal(misled.code, 1);
+    t.match(document(misled), { error: { code: 'invalid_tool_calls' }, rounds: 5 });
   });
   t.test('2 for a bad flag, a bad configuration and an empty prompt', async (t) => {
     const home = scratch(t);

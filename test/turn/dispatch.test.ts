@@ -132,11 +132,11 @@ t.test('a call with unknown name or invalid arguments is refused before anything
   w.say(request(1, 'call_1', 'no_such_tool', {}));
   w.say(request(2, 'call_2', 'exec_command', { commando: 'true' }));
   await settleDown();
-  t.match(w.sent.at(-2), { type: 'tool_answered', id: 1, result: { is_error: true } });
+  t.match(w.sent.at(-2), { type: 'tool_answered', id: 1, result: { is_error: true, invalid: true } });
   t.match(w.sent.at(-1), {
     type: 'tool_answered',
     id: 2,
-    result: { is_error: true, content: { error: /command/ } },
+    result: { is_error: true, invalid: true, content: { error: /command/ } },
   });
   t.equal(s.store.calls.get('call_2')?.state, 'denied');
 });

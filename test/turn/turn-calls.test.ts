@@ -237,6 +237,18 @@ t.test('a model that sends nothing but invalid calls fails after five rounds', a
   t.match(cut.outcome, { status: 'failed', error: { code: 'output_truncated' } });
 });
 
+t.test('arguments that do not fit the tool count as invalid calls too', async (t) => {
+  const refused = () => ({ content: { error: 'invalid arguments: path: not a string' }, is_error: true });
+  const steps = Array.from({ length: 5 }, (_, index) => asks(['read_file', { path: index }], ['nope', {}]));
+  const { outcome } = await playTurn({
+    tools: { read_file: () => ({ ...refused(), invalid: true as const }) },
+    steps,
+  });
+  t.match(outcome, { status: 'failed', error: { code: 'invalid_tool_calls' }, rounds: 5 });
+  const failing = await playTurn({ tools: { read_file: refused }, steps: [...steps, says('Done.')] });
+  t.equal(failing.outcome.status, 'completed', 'a tool that fails is something else');
+});
+
 t.test('one good call among the invalid ones starts the count anew', async (t) => {
   const bad = asks(['read_file', '{']);
   const good = asks(['read_file', { path: 'a' }], ['read_file', '{']);
