@@ -60,7 +60,7 @@ t.test('a private address is refused by default in every spelling, and nothing i
   ]) {
     const { is_error, content } = await fetch({ url: `http://${host}:${port}/` });
     t.equal(is_error, true, host);
-    t.match(content, { code: 'private_address', error: /security\.web_allow_private/ }, host);
+    t.match(content, { code: 'private_address', error: /security\.web\.allow_private/ }, host);
   }
   for (const bad of [
     'ftp://example.org/',

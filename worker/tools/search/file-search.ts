@@ -59,54 +59,72 @@ export class FileSearch {
 
   /** Searches some files, given as path on disk and path to show; reads them side by side. False: enough. */
   async files(batch: readonly (readonly [path: string, shown: string])[]): Promise<boolean> {
-    const { regex, context, filesOnly } = this.#options;
+    const { regex, context, filesOnly, limit } = this.#options;
     const loaded = await Promise.all(
       batch.map(async ([path, shown]): Promise<Loaded> => {
-        const search = new LineSearch(shown, { regex, context, gather: !filesOnly });
+        const search = new LineSearch(shown, { regex, context, gather: !filesOnly, keep: limit + 1 });
         return { search, pieces: await textPieces(path) };
       }),
     );
-    for (const [index, one] of loaded.entries()) {
-      await this.#file(one);
-      if (this.cut === null) continue;
-      for (const { pieces } of loaded.slice(index + 1))
-        if (pieces.kind === 'long') await pieces.pieces.return(null);
-      return false;
+    // Small files share a slice: entering one costs more than to search most files.
+    const texts = loaded.flatMap(({ search, pieces }) =>
+      pieces.kind === 'text' ? [{ search, text: pieces.whole }] : [],
+    );
+    await this.#texts(texts);
+    for (const one of loaded) {
+      if (this.cut === null) await this.#finish(one);
+      else if (one.pieces.kind === 'long') await one.pieces.pieces.return(null);
+      else if (one.pieces.kind === 'text') this.#found(one.search);
     }
-    return true;
+    return this.cut === null;
   }
 
-  async #file({ search, pieces }: Loaded): Promise<void> {
-    if (pieces.kind === 'text') await this.#text(search, pieces.whole);
-    else if (pieces.kind === 'long') {
+  async #finish({ search, pieces }: Loaded): Promise<void> {
+    if (pieces.kind === 'long') {
       for await (const piece of pieces.pieces) {
-        await this.#text(search, piece);
+        await this.#texts([{ search, text: piece }]);
         if (this.cut !== null || search.settled) break;
       }
-    } else if (pieces.kind !== 'empty' && pieces.kind !== 'not_regular') {
+    } else if (pieces.kind === 'empty' || pieces.kind === 'not_regular') {
+      this.searched += 1;
+      return;
+    } else if (pieces.kind !== 'text') {
       this.skipped[pieces.kind] += 1;
       return;
     }
     this.searched += 1;
     this.longLines += search.longLines;
-    if (search.matchCount > 0) this.#found(search);
+    this.#found(search);
   }
 
-  async #text(search: LineSearch, text: string): Promise<void> {
+  /** Searches pieces of text, in slices. */
+  async #texts(given: readonly { readonly search: LineSearch; readonly text: string }[]): Promise<void> {
     const { literal, clock, signal, context } = this.#options;
-    if (literal !== null && context === 0 && !text.includes(literal)) {
-      search.skip(text);
-      return;
+    const open: LineSearch[] = [];
+    for (const { search, text } of given) {
+      if (literal !== null && context === 0 && !text.includes(literal)) search.skip(text);
+      else {
+        search.give(text);
+        open.push(search);
+      }
     }
-    search.give(text);
-    while (!search.idle && this.cut === null) {
+    for (let at = 0; at < open.length && this.cut === null; ) {
       const sliceEnds = clock.monotonic() + SLICE_MS;
-      const ended = this.#run(() => search.run(() => clock.monotonic() > sliceEnds), BROKEN_OFF_MS);
-      if (!ended) this.#slow(search);
+      const mustStop = (): boolean => clock.monotonic() > sliceEnds;
+      const ended = this.#run(() => {
+        while (at < open.length) {
+          open[at]?.run(mustStop);
+          if (open[at]?.idle === false) return;
+          at += 1;
+        }
+      }, BROKEN_OFF_MS);
+      const slow = open[at];
+      if (!ended && slow !== undefined) this.#slow(slow);
       if (signal.aborted) this.cut = 'interrupted';
       else if (clock.monotonic() > this.#endsAt) this.cut ??= 'time';
-      else if (search.matchCount > this.#options.limit * 10 + 10_000) this.cut = 'limit';
-      if (!ended || !search.idle) await nextTick();
+      else if ((slow?.matchCount ?? 0) + this.matchCount > this.#options.limit * 10 + 10_000)
+        this.cut = 'limit';
+      if (at < open.length) await nextTick();
     }
   }
 
@@ -117,6 +135,7 @@ export class FileSearch {
   }
 
   #found(search: LineSearch): void {
+    if (search.matchCount === 0) return;
     this.fileCount += 1;
     this.matchCount += search.matchCount;
     const found: JsonObject[] = this.#options.filesOnly ? [{ path: search.path }] : search.matches;
@@ -124,7 +143,7 @@ export class FileSearch {
       const bytes = jsonBytes(one) + 1;
       if (this.shown.length >= this.#options.limit) this.cut ??= 'limit';
       else if (this.#used + bytes > this.#options.room) this.cut ??= 'output';
-      if (this.cut !== null) return;
+      if (this.cut === 'limit' || this.cut === 'output') return;
       this.#used += bytes;
       this.shown.push(one);
     }

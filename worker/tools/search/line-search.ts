@@ -15,6 +15,8 @@ export interface LineSearchOptions {
   readonly context: number;
   /** False: only whether there is a match, and the first one ends the search of this file. */
   readonly gather: boolean;
+  /** Matches that are kept at most; the others are counted. */
+  readonly keep: number;
 }
 
 export class LineSearch {
@@ -100,7 +102,7 @@ export class LineSearch {
 
   #take(line: string, index: number): void {
     this.matchCount += 1;
-    if (!this.#options.gather) return;
+    if (!this.#options.gather || this.matches.length >= this.#options.keep) return;
     const match: JsonObject = { path: this.path, line: this.#line, text: shownLine(line, index) };
     if (this.#options.context > 0) {
       const after: string[] = [];

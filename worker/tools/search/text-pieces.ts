@@ -1,8 +1,12 @@
 // A text file for searching: decoded pieces of whole lines, one after the other, however large the file is.
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { readRange } from '../files/regular-file.js';
+// Plain descriptors, and only the calls that may wait for a disk handed to the pool of threads: with small files it is the
+// handing over that takes the time.
+import { closeSync, constants, fstatSync, open, read } from 'node:fs';
+import { promisify } from 'node:util';
 import { detectText, type Encoding, textOfUnits, unitsOf } from '../files/text-codec.js';
+
+const openFile = promisify(open);
+const readFile = promisify(read);
 
 const PIECE_BYTES = 1024 * 1024;
 /** UTF-16 has no line end that could be looked for byte by byte; larger files of it are not searched. */
@@ -17,9 +21,9 @@ export type Pieces =
 
 /** Small files are read and closed at once; of a long one the pieces must be read to the end or returned. */
 export async function textPieces(path: string): Promise<Pieces> {
-  let handle: FileHandle;
+  let file: number;
   try {
-    handle = await open(
+    file = await openFile(
       path,
       constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY,
     );
@@ -28,10 +32,10 @@ export async function textPieces(path: string): Promise<Pieces> {
   }
   let keepOpen = false;
   try {
-    const stats = await handle.stat();
+    const stats = fstatSync(file);
     if (!stats.isFile()) return { kind: 'not_regular' };
     if (stats.size === 0) return { kind: 'empty' };
-    const first = await readRange(handle, 0, Math.min(stats.size, PIECE_BYTES));
+    const first = await readRange(file, 0, Math.min(stats.size, PIECE_BYTES));
     const whole = first.length === stats.size;
     const format = detectText(first.subarray(0, HEAD_BYTES), whole && first.length <= HEAD_BYTES);
     if (format === null) return { kind: 'binary' };
@@ -39,23 +43,34 @@ export async function textPieces(path: string): Promise<Pieces> {
     if (whole) return { kind: 'text', whole: decode(first.subarray(bomBytes), encoding) };
     if (encoding.startsWith('utf-16')) {
       if (stats.size > WIDE_BYTES_MAX) return { kind: 'too_large' };
-      const all = await readRange(handle, bomBytes, stats.size - bomBytes);
+      const all = await readRange(file, bomBytes, stats.size - bomBytes);
       return { kind: 'text', whole: decode(all, encoding) };
     }
     keepOpen = true;
-    return { kind: 'long', pieces: pieces(handle, bomBytes, encoding) };
+    return { kind: 'long', pieces: pieces(file, bomBytes, encoding) };
   } catch {
     return { kind: 'unreadable' };
   } finally {
-    if (!keepOpen) await handle.close();
+    if (!keepOpen) closeSync(file);
   }
 }
 
-async function* pieces(handle: FileHandle, start: number, encoding: Encoding): AsyncGenerator<string> {
+async function readRange(file: number, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await readFile(file, buffer, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+async function* pieces(file: number, start: number, encoding: Encoding): AsyncGenerator<string> {
   try {
     let carried = Buffer.alloc(0);
     for (let position = start; ; ) {
-      const chunk = await readRange(handle, position, PIECE_BYTES);
+      const chunk = await readRange(file, position, PIECE_BYTES);
       position += chunk.length;
       const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
       if (chunk.length < PIECE_BYTES) {
@@ -69,7 +84,7 @@ async function* pieces(handle: FileHandle, start: number, encoding: Encoding): A
       carried = Buffer.from(bytes.subarray(cut));
     }
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

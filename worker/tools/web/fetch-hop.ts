@@ -91,7 +91,7 @@ function refusedAddress(host: string, addresses: readonly string[]): ToolFailure
   const which = addresses.length === 0 ? 'no address' : addresses.slice(0, 4).join(', ');
   const named = addresses[0] === host ? host : `${host} (${which})`;
   return new ToolFailure(
-    `${named} is no public address, and such are not reached. The operator can allow it in security.web_allow_private.`,
+    `${named} is no public address, and such are not reached. The operator can allow it in security.web.allow_private.`,
     { code: 'private_address' },
   );
 }
