@@ -107,6 +107,20 @@ t.test('a huge line is cut between characters, and its bytes read on to the end'
   t.equal(inside.content['content'], 'é😀', 'half characters at both ends are left to the ranges beside it');
 });
 
+t.test('a range of UTF-16 is cut between characters too', async (t) => {
+  const tools = testTools(t, t.testdir());
+  const text = '😀é'.repeat(300);
+  writeFileSync(join(tools.root, 'wide'), bom([0xff, 0xfe], Buffer.from(text, 'utf16le')));
+  let all = '';
+  let offset: number | null = 0;
+  for (let rounds = 0; offset !== null && rounds < 200; rounds += 1) {
+    const { content } = await tools.call('read_file', { path: 'wide', byte_offset: offset, byte_length: 17 });
+    all += String(content['content']);
+    offset = content['next_byte_offset'] as number | null;
+  }
+  t.equal(all, text);
+});
+
 t.test('binary files and pictures are described, not shown', async (t) => {
   const png = Buffer.alloc(64);
   Buffer.from('\x89PNG\r\n\x1a\n', 'latin1').copy(png);

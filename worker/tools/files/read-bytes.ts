@@ -58,10 +58,7 @@ function wholeCharacters(
   atEnd: boolean,
 ): [from: number, to: number] {
   if (encoding === 'latin1') return [0, bytes.length];
-  if (encoding !== 'utf-8') {
-    const from = position % 2;
-    return [from, bytes.length - ((bytes.length - from) % 2)];
-  }
+  if (encoding !== 'utf-8') return wholePairs(bytes, position, encoding, atEnd);
   let from = 0;
   while (from < 3 && isContinuation(bytes[from])) from += 1;
   let lead = bytes.length - 1;
@@ -70,6 +67,21 @@ function wholeCharacters(
   const needed = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
   const cut = !atEnd && needed > bytes.length - lead && lead > from;
   return [from, cut ? lead : bytes.length];
+}
+
+/** The same for UTF-16, where half a character is half a surrogate pair. */
+function wholePairs(
+  bytes: Buffer,
+  position: number,
+  encoding: Encoding,
+  atEnd: boolean,
+): [from: number, to: number] {
+  let from = position % 2;
+  let to = bytes.length - ((bytes.length - from) % 2);
+  const units = unitsOf(bytes.subarray(from, to), encoding);
+  if (/^[\udc00-\udfff]/.test(units) && to - from > 2) from += 2;
+  if (!atEnd && /[\ud800-\udbff]$/.test(units) && to - from > 2) to -= 2;
+  return [from, to];
 }
 
 function isContinuation(byte: number | undefined): boolean {
