@@ -12,7 +12,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -46,7 +46,7 @@ export function statePaths(dir: string): StatePaths {
 
 /** Makes the directory ours alone. Throws what the file system says; refuses a place that others share, as a text. */
 export function prepareDirectory(paths: StatePaths): string | null {
-  mkdirSync(paths.dir, { recursive: true, mode: DIRECTORY_MODE });
+  makeDirectories(paths.dir);
   const { mode } = statSync(paths.dir);
   if ((mode & STICKY) !== 0) return `${paths.dir} is shared with others; name a directory of its own`;
   if ((mode & 0o777) !== DIRECTORY_MODE) chmodSync(paths.dir, DIRECTORY_MODE);
@@ -54,8 +54,24 @@ export function prepareDirectory(paths: StatePaths): string | null {
   return null;
 }
 
+/**
+ * One level after the other. The host's own way of making parents tries for ever where the system answers "no such
+ * file" below a folder that is there, as /proc does.
+ */
+function makeDirectories(path: string): void {
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE });
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || exists(parent)) throw error;
+    makeDirectories(parent);
+    makeDirectories(path);
+  }
+}
+
 function makePrivateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE });
+  makeDirectories(path);
   if ((statSync(path).mode & 0o777) !== DIRECTORY_MODE) chmodSync(path, DIRECTORY_MODE);
 }
 

@@ -65,6 +65,20 @@ t.test('a directory that others share is refused and keeps its mode', (t) => {
   t.end();
 });
 
+t.test('a directory that cannot be made is refused, at once', (t) => {
+  writeFileSync(join(t.testdir({}), 'file'), '');
+  // The first is a file system that answers "no such file" to every new name.
+  for (const dir of [
+    `/proc/${process.pid}/a/b`,
+    join(t.testdirName, 'file'),
+    join(t.testdirName, 'file/a'),
+  ]) {
+    const opened = openStore({ dir, on_damage: 'stop', nowMs: 1 });
+    t.match(opened, { ok: false, failure: { kind: 'unusable', message: /cannot be used/ } }, dir);
+  }
+  t.end();
+});
+
 t.test('every connection syncs the log at each commit, also on a database that is opened again', (t) => {
   const dir = join(t.testdir({}), 'state');
   mustOpen(dir).close();

@@ -47,6 +47,15 @@ t.test('write_file makes and replaces files, with their folders, mode and links'
   );
 });
 
+t.test('a folder that cannot be made is an error, at once', async (t) => {
+  const tools = testTools(t, t.testdir({ file: 'x', loop: t.fixture('symlink', 'nowhere/at/all') }));
+  // A file system that answers "no such file" to every new name.
+  const path = `/proc/${process.pid}/a/b/c`;
+  t.match((await tools.call('write_file', { path, content: '' })).error, /The folder of .* does not exist/);
+  t.match((await tools.call('write_file', { path: 'file/a/b', content: '' })).is_error, true);
+  t.equal((await tools.call('write_file', { path: 'loop/a', content: 'x' })).is_error, false);
+});
+
 t.test('write_file refuses what is no regular file, what is too large and what must be new', async (t) => {
   const tools = testTools(t, t.testdir({ folder: {}, old: 'before' }), { limits: { file_bytes: 10 } });
   t.match((await tools.call('write_file', { path: 'folder', content: '' })).error, /is a folder/);

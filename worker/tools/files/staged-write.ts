@@ -2,7 +2,7 @@
 // takes its place in one step. Where a new file would break what the old one is (a further hard link, an owner that is not
 // ours, a folder that takes no new files) the old one is rewritten in place instead.
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, onFile } from './errno.js';
 import { mustBeRegular } from './regular-file.js';
@@ -38,7 +38,30 @@ let stagings = 0;
 
 /** Makes missing folders above a file. */
 export async function makeParents(real: string, shown: string): Promise<void> {
-  await onFile(`The folder of ${shown}`, () => mkdir(dirname(real), { recursive: true }));
+  await onFile(`The folder of ${shown}`, () => makeFolders(dirname(real)));
+}
+
+/**
+ * One level after the other. The host's own way of making parents tries for ever where the system answers "no such
+ * file" below a folder that is there, as /proc does.
+ */
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if (await isFolder(path)) return;
+    const parent = dirname(path);
+    if (errnoOf(error) !== 'ENOENT' || (await isFolder(parent))) throw error;
+    await makeFolders(parent);
+    await makeFolders(path);
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (status) => status.isDirectory(),
+    () => false,
+  );
 }
 
 /** Stages and commits in one. */
