@@ -1,7 +1,7 @@
 // One turn's life: take a worker, freeze the snapshot, hand it over, fold what comes back, settle exactly once.
 // Whatever ends the turn (its own outcome, a cancel, the deadline, the worker's death) ends in the same settle.
 import type { Clock } from '../../shared/clock.js';
-import type { ErrorCode, Failure } from '../../shared/errors.js';
+import { type ErrorCode, type Failure, TurndError } from '../../shared/errors.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { Masker } from '../../shared/mask.js';
@@ -146,6 +146,11 @@ class TurnFlight implements Flight {
       running.ending = true;
       worker.end('protocol', { now: true });
     };
+    const broken = (error: unknown): void =>
+      fail(
+        error instanceof TurndError ? error.code : 'internal_error',
+        `the turn could not be recorded: ${messageOf(error)}`,
+      );
     try {
       foldFrame(running, frame, {
         send: (down) => void worker.send(down),
@@ -154,10 +159,10 @@ class TurnFlight implements Flight {
         retry: ({ attempt, delay_ms, reason }) =>
           this.#parts.log('model.retry', { turn_id: this.turn.turnId, attempt, delay_ms, reason }),
         violation: (message) => fail('protocol_violation', message),
-        broken: (error) => fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`),
+        broken,
       });
     } catch (error) {
-      fail('internal_error', `the turn could not be recorded: ${messageOf(error)}`);
+      broken(error);
     }
   }
 

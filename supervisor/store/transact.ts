@@ -1,7 +1,10 @@
 // The one way to change durable state. A crash test may stop us on either side of the commit.
 import { strict as assert } from 'node:assert';
+import type { Statement } from 'better-sqlite3';
+import { TurndError } from '../../shared/errors.js';
 import { type KillPoint, killPoint } from '../kill-point.js';
 import type { Db } from './database.js';
+import { sqliteCode } from './database.js';
 import { TRANSACTIONS, type TransactionName } from './types.js';
 
 interface Points {
@@ -23,7 +26,7 @@ export function transactOf(db: Db): Transact {
     const points = POINTS.get(name);
     assert(points !== undefined, `no transaction ${name}`);
     assert(!db.inTransaction, `transaction ${name} inside another one`);
-    begin.run();
+    beginOrTell(begin);
     let value: ReturnType<typeof body>;
     try {
       value = body();
@@ -38,6 +41,17 @@ export function transactOf(db: Db): Transact {
     killPoint(points.after);
     return value;
   };
+}
+
+/** Our own lock keeps other owners out, but not a person with a database tool. Nothing was written: try again later. */
+function beginOrTell(begin: Statement): void {
+  try {
+    begin.run();
+  } catch (error) {
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
+    const message = 'another program holds the database locked; try again when it is done';
+    throw new TurndError('state_in_use', message, { cause: error });
+  }
 }
 
 function isThenable(value: unknown): boolean {

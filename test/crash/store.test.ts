@@ -109,6 +109,18 @@ t.test('a reader is let in beside an owner in another process, and knows that th
   opened.reader.close();
 });
 
+t.test('a write waits for a lock that another program holds, and is not lost', async (t) => {
+  const store = mustOpen(join(t.testdir({}), 'state'));
+  const holder = child(t, ['hold', join(store.dir, 'turnd.db')]);
+  t.equal(await heard(holder), 'held');
+  const answer = heard(holder);
+  holder.send(300);
+  t.equal(await answer, 'letting go');
+  seedTurn(store);
+  t.equal(store.turns.get(TURN_ID)?.state, 'queued');
+  store.close();
+});
+
 t.test('two that migrate one database at once bring it to the same place, each step done once', async (t) => {
   for (let round = 0; round < 3; round += 1) {
     const file = join(t.testdir({ 'plain.db': '' }), 'plain.db');

@@ -3,6 +3,7 @@
 //   store-child migrate FILE     brings a plain database up to date when told to
 //   store-child walk DIR         runs every transaction once, in order; each leaves a mark in the memory
 //   store-child write DIR        commits numbered notes for ever and says each number once it is committed
+//   store-child hold FILE        holds the write lock of a database until it is told to let go
 //   store-child refuse DIR UID   tries to open the store as another user and says what came of it
 import { connect } from '../../supervisor/store/database.js';
 import { loadMigrations, migrate } from '../../supervisor/store/migrate.js';
@@ -59,6 +60,20 @@ function write(dir: string): void {
   }
 }
 
+function hold(file: string): void {
+  const db = connect(file);
+  db.exec('BEGIN IMMEDIATE');
+  process.once('message', (delayMs: number) => {
+    setTimeout(() => {
+      db.exec('ROLLBACK');
+      db.close();
+      process.disconnect();
+    }, delayMs);
+    say('letting go');
+  });
+  say('held');
+}
+
 function refuse(dir: string, uid: number): void {
   if (process.getuid?.() !== uid) {
     process.setgid?.(uid);
@@ -74,4 +89,5 @@ if (verb === 'contend') contend(place);
 else if (verb === 'migrate') migrateWhenTold(place);
 else if (verb === 'walk') walk(place);
 else if (verb === 'write') write(place);
+else if (verb === 'hold') hold(place);
 else if (verb === 'refuse') refuse(place, Number(uid));

@@ -1,8 +1,11 @@
 // Transactions: all or nothing, one at a time; and the steps of the two state machines, each tried from each state.
+import { join } from 'node:path';
 import t from 'tap';
 import type { JournalEvent } from '../../shared/journal.js';
 import { CALL, CALL_STATES, type CallState, type CallTransition } from '../../shared/machines/call.js';
 import { TURN, TURN_STATES, type TurnState, type TurnTransition } from '../../shared/machines/turn.js';
+import { connect } from '../../supervisor/store/database.js';
+import { transactOf } from '../../supervisor/store/transact.js';
 import type { Store } from '../../supervisor/store/types.js';
 import { seedTurn, THREAD, TURN_ID, testStore } from '../fakes/open-store.js';
 
@@ -123,5 +126,26 @@ t.test('a call takes every step that its machine has, and no other', (t) => {
       t.equal(store.calls.get(callId)?.state, next ?? state);
     }
   }
+  t.end();
+});
+
+t.test('a lock that somebody else does not give back is told as busy, and nothing is written', (t) => {
+  const store = testStore(t);
+  const file = join(store.dir, 'turnd.db');
+  const db = connect(file, { busyTimeoutMs: 20 });
+  const other = connect(file);
+  const write = (): unknown => db.prepare("UPDATE turns SET reply = 'written'").run();
+  const reply = (): unknown => store.turns.get(TURN_ID)?.reply;
+  other.exec('BEGIN IMMEDIATE');
+  t.throws(() => transactOf(db)('settle_turn', write), {
+    code: 'state_in_use',
+    message: /locked; try again/,
+  });
+  other.exec('ROLLBACK');
+  t.equal(reply(), '');
+  transactOf(db)('settle_turn', write);
+  t.equal(reply(), 'written', 'and the same again works once the lock is gone');
+  other.close();
+  db.close();
   t.end();
 });
