@@ -59,6 +59,13 @@ t.test('exit codes', async (t) => {
     t.equal(refused.code, 4);
     t.match(document(refused), { status: 'failed', error: { code: 'model_rejected' } });
     t.notMatch(refused.stdout + refused.stderr, 'canary-key-123', 'the raw provider body is not shown');
+    const failing = await runJob(t, [{ status: 500, body: {}, times: Number.POSITIVE_INFINITY }], {
+      args: json,
+      env: { TURND_LIMITS_MODEL_RETRIES: '1', TURND_OBSERVABILITY_LOG_LEVEL: 'debug' },
+    });
+    t.equal(failing.code, 4);
+    t.match(document(failing).error, { code: 'model_unreachable', message: /500.*tried 2 times/ });
+    t.match(failing.stderr, /"event":"model\.retry"/, 'logs and warnings stay out of stdout');
     const dead = await runTurnd(
       [
         '--prompt',

@@ -59,6 +59,33 @@ for (const dialect of ['openai', 'anthropic'] as const) {
       t.match(body, /not started/);
       t.match(body, /turn ended with status failed/);
     });
+    t.test(
+      'after a worker that was lost before its model spoke, and in the middle of its answer',
+      async (t) => {
+        const half = { text: 'half-an-answer', pieces: 4, breakOff: { after: 3, how: 'silence' } } as const;
+        for (const [step, signal] of [
+          [{ hang: 'no_answer' }, 'SIGKILL'],
+          [half, 'SIGKILL'],
+          // What a process that runs out of memory does to itself.
+          [half, 'SIGABRT'],
+        ] as const) {
+          const body = await thenContinue(t, dialect, async (stateDir) => {
+            const job = await startJob(t, [step], { dialect, stateDir, args: ['--output', 'stream-json'] });
+            await job.model.waitForRequest(1);
+            if (step === half) await job.seen(/"delta":"half/);
+            process.kill(await workerOf(stateDir), signal);
+            const { code, stdout } = await job.finished;
+            t.equal(code, 1);
+            t.match(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''), {
+              status: 'failed',
+              reply: '',
+              error: { code: 'worker_lost', message: new RegExp(signal) },
+            });
+          });
+          t.notMatch(body, /half-an-answer/, 'half an answer is no answer');
+        }
+      },
+    );
     t.test('after kill -9 of the supervisor', async (t) => {
       await thenContinue(t, dialect, async (stateDir) => {
         const job = await startJob(t, [{ calls: [exec('sleep 30')] }], { dialect, stateDir });

@@ -1,6 +1,6 @@
 // The main job, as a user runs it: the real command against scripted model servers.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -167,6 +167,12 @@ t.test('the prompt', async (t) => {
     t.equal(asked.stdout, 'got it\n');
     const open = await runJob(t, [{ text: 'no waiting' }], { stdin: 'open' });
     t.equal(open.stdout, 'no waiting\n', 'an open, silent stdin is not read');
+    const none = execFileSync('bash', ['-c', '"$0" "$1" --prompt help <&-', process.execPath, TURND], {
+      env: cleanEnv(scratch(t)),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    t.match(none, /What I can do/, 'there may be no stdin at all');
   });
   t.test('may be long and in any script, and never shows in argv of another process', async (t) => {
     const prompt = `${'長い文章。'.repeat(2_000)} canary-prompt-text`;
