@@ -17,6 +17,16 @@ import { dirname, join, resolve } from 'node:path';
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const STICKY = 0o1000;
+/** What a start that was cut short leaves, and what an otherwise empty directory may come with. */
+const FOUND_IN_NEW = new Set([
+  'artifacts',
+  'spool',
+  'lock',
+  'running',
+  'lost+found',
+  '.gitignore',
+  '.gitkeep',
+]);
 
 export interface StatePaths {
   readonly dir: string;
@@ -49,9 +59,16 @@ export function prepareDirectory(paths: StatePaths): string | null {
   makeDirectories(paths.dir);
   const { mode } = statSync(paths.dir);
   if ((mode & STICKY) !== 0) return `${paths.dir} is shared with others; name a directory of its own`;
+  if (!isOurs(paths)) return `${paths.dir} holds other files; name an empty or a new directory for the state`;
   if ((mode & 0o777) !== DIRECTORY_MODE) chmodSync(paths.dir, DIRECTORY_MODE);
   for (const name of ['artifacts', 'spool']) makePrivateDirectory(join(paths.dir, name));
   return null;
+}
+
+/** Closing somebody's home or a system directory to everybody else would break what lives in it. */
+function isOurs(paths: StatePaths): boolean {
+  if ([paths.format, paths.database, paths.wal].some(exists)) return true;
+  return readdirSync(paths.dir).every((name) => FOUND_IN_NEW.has(name) || name.startsWith('turnd.db'));
 }
 
 /**

@@ -65,6 +65,25 @@ t.test('a directory that others share is refused and keeps its mode', (t) => {
   t.end();
 });
 
+t.test('a directory that holds something else is refused and keeps its mode', (t) => {
+  const dir = join(
+    t.testdir({ home: { '.profile': 'x' }, empty: {}, cut: { lock: '', artifacts: {} } }),
+    'home',
+  );
+  chmodSync(dir, 0o755);
+  const opened = openStore({ dir, on_damage: 'stop', nowMs: 1 });
+  t.match(opened, { ok: false, failure: { kind: 'unusable', message: /holds other files/ } });
+  t.equal(modeOf(dir), 0o755);
+  t.same(readdirSync(dir), ['.profile']);
+  for (const name of ['empty', 'cut']) {
+    const store = mustOpen(join(t.testdirName, name));
+    store.close();
+    writeFileSync(join(store.dir, 'note'), 'something that came later');
+    mustOpen(store.dir).close();
+  }
+  t.end();
+});
+
 t.test('a directory that cannot be made is refused, at once', (t) => {
   writeFileSync(join(t.testdir({}), 'file'), '');
   // The first is a file system that answers "no such file" to every new name.
