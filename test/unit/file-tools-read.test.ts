@@ -152,6 +152,28 @@ t.test('binary files and pictures are described, not shown', async (t) => {
   }
 });
 
+t.test('what a file is comes from its content, never from its name', async (t) => {
+  const tools = testTools(
+    t,
+    t.testdir({ 'fake.png': '<html>404</html>', 'empty.jpg': '', 'a.svg': '<svg/>' }),
+  );
+  const headOnly = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(200)]);
+  writeFileSync(join(tools.root, 'text.txt'), headOnly);
+  for (const [path, content] of Object.entries({
+    'fake.png': '<html>404</html>',
+    'empty.jpg': '',
+    'a.svg': '<svg/>',
+  }))
+    t.match((await tools.call('read_file', { path })).content, {
+      content,
+      encoding: 'utf-8',
+      binary: undefined,
+    });
+  const broken = await tools.call('read_file', { path: 'text.txt' });
+  t.match(broken.content, { binary: true, mime: 'image/png', bytes: 208 });
+  t.notHas(broken.content, { content: /./ });
+});
+
 t.test('what is no regular file is refused at once', { timeout: 20_000 }, async (t) => {
   const tools = testTools(t, t.testdir({ folder: {} }));
   execFileSync('mkfifo', [join(tools.root, 'fifo')]);

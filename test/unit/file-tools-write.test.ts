@@ -1,11 +1,13 @@
 // write_file and edit_file on real files: what changes, what must not, and what is refused.
 import {
   chmodSync,
+  existsSync,
   linkSync,
   lstatSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -93,6 +95,27 @@ t.test('write_file does not overwrite what somebody changed since the turn saw i
     'own writes count as seen',
   );
 });
+
+t.test(
+  'write_file brings back no file that somebody deleted, and follows no link that took its place',
+  async (t) => {
+    const tools = testTools(t, t.testdir({ gone: 'a', swapped: 'b', other: 'theirs', cut: 'c\n' }));
+    const at = (name: string): string => join(tools.root, name);
+    for (const path of ['gone', 'swapped', 'cut']) await tools.call('read_file', { path });
+    rmSync(at('gone'));
+    rmSync(at('swapped'));
+    symlinkSync('other', at('swapped'));
+    const write = (path: string) => tools.call('write_file', { path, content: 'mine' });
+    t.match((await write('gone')).error, /was deleted since this turn last saw it; nothing was written/);
+    t.notOk(existsSync(at('gone')));
+    t.match((await write('swapped')).error, /became a link to .*other since/);
+    t.equal(readFileSync(at('other'), 'utf8'), 'theirs');
+    t.equal((await write('gone')).is_error, false, 'who knows and asks again gets it');
+    const patch = '*** Begin Patch\n*** Delete File: cut\n*** End Patch';
+    t.equal((await tools.call('apply_patch', { patch })).is_error, false);
+    t.equal((await write('cut')).is_error, false, 'what the turn deleted itself is no surprise');
+  },
+);
 
 t.test('an edit leaves every other byte as it is', async (t) => {
   const tools = testTools(t, t.testdir());

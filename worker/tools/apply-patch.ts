@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { JsonObject } from '../../shared/json.js';
 import { applyPatchParams } from '../../shared/tools/file-edit-tools.js';
 import { checked } from './checked.js';
-import { noteSeen, stampOf } from './files/seen-files.js';
+import { forgetSeen, noteSeen, stampOf } from './files/seen-files.js';
 import { mustGoOn, ToolFailure } from './files/tool-failure.js';
 import { carryOut } from './patch/carry-out.js';
 import { parsePatch } from './patch/parse-patch.js';
@@ -32,6 +32,7 @@ export const applyPatch = checked(applyPatchParams, async ({ patch }, context) =
   for (const { real, after } of plan.files) {
     const stats = after === null ? null : await stat(real, { bigint: true }).catch(() => null);
     if (stats !== null) noteSeen(context.processMarker, real, stampOf(stats));
+    else forgetSeen(context.processMarker, real);
   }
   const files = plan.reports.map((report): JsonObject => ({ ...report }));
   return { content: { files }, is_error: false };

@@ -4,8 +4,8 @@ import { writeFileParams } from '../../shared/tools/file-edit-tools.js';
 import { checked } from './checked.js';
 import { onFile } from './files/errno.js';
 import { mustBeRegular } from './files/regular-file.js';
-import { resolvePlace } from './files/resolve-path.js';
-import { noteSeen, seenStamp, stampOf } from './files/seen-files.js';
+import { type Place, resolvePlace } from './files/resolve-path.js';
+import { forgetSeen, noteSeen, seenStamp, stampOf } from './files/seen-files.js';
 import { makeParents, writeWhole } from './files/staged-write.js';
 import { ToolFailure } from './files/tool-failure.js';
 
@@ -19,6 +19,7 @@ export const writeFile = checked(writeFileParams, async (params, context) => {
   const place = await resolvePlace(workspaceRoot, params.path);
   const { real, shown } = place;
   if (params.path.endsWith('/')) throw new ToolFailure(`${shown}/ names a folder; give the path of a file.`);
+  mustBeWhatWasSeen(place, processMarker);
   const before = place.exists ? await onFile(shown, () => stat(real, { bigint: true })) : null;
   if (before !== null) {
     mustBeRegular(await onFile(shown, () => stat(real)), shown);
@@ -46,3 +47,17 @@ export const writeFile = checked(writeFileParams, async (params, context) => {
     is_error: false,
   };
 });
+
+/** A file that the turn knows and that is gone by now, or has a link in its place, is somebody's change as well. */
+function mustBeWhatWasSeen({ path, real, shown, exists }: Place, processMarker: string): void {
+  const moved = path !== real && seenStamp(processMarker, path) !== undefined;
+  const gone = !exists && seenStamp(processMarker, real) !== undefined;
+  if (!moved && !gone) return;
+  // Said once: what the turn does with this knowledge is its own decision.
+  forgetSeen(processMarker, moved ? path : real);
+  const what = moved ? `became a link to ${real}` : 'was deleted';
+  throw new ToolFailure(
+    `${shown} ${what} since this turn last saw it; nothing was written. Look again, or write it once more if that is meant.`,
+    { code: 'changed' },
+  );
+}

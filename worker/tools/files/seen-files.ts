@@ -27,3 +27,8 @@ export function noteSeen(processMarker: string, real: string, stamp: string): vo
 export function seenStamp(processMarker: string, real: string): string | undefined {
   return byTurn.get(processMarker)?.get(real);
 }
+
+/** The turn has been told, or did it itself: what it knew of this place no longer counts. */
+export function forgetSeen(processMarker: string, real: string): void {
+  byTurn.get(processMarker)?.delete(real);
+}
