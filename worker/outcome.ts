@@ -36,8 +36,16 @@ export function interrupted(turn: Turn): TurnOutcome {
 /** The end that the model asked for. `args` are those of a `finish` that succeeded. */
 export function finished(turn: Turn, text: string, args: JsonObject): TurnOutcome {
   const output = outputText(args.output);
-  const reply = text.trim() === '' ? output : text;
+  const spoken = text.trim() === '' ? output : text;
+  const reply = spoken.trim() === '' ? lastText(turn) : spoken;
   return { ...finishedAs(turn, args, reply, output), finish: args };
+}
+
+/** What the turn said last before it finished without a word: some models answer first and finish in a round of its own. */
+function lastText({ history, snapshot }: Turn): string {
+  const own = history.slice(snapshot.messages.length);
+  const said = own.findLast((message) => message.role === 'assistant' && message.text.trim() !== '');
+  return said?.role === 'assistant' ? said.text : '';
 }
 
 function finishedAs(turn: Turn, args: JsonObject, reply: string, output: string): TurnOutcome {

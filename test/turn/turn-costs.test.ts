@@ -1,5 +1,6 @@
 // Budget admission, what a failed call costs, and the end that the model itself declares. The real loop in process.
 import t from 'tap';
+import type { Message } from '../../shared/transcript/message.js';
 import { playTurn, startTurn } from '../fakes/played-turn.js';
 import { answer, asks, says } from '../fakes/scripted-provider.js';
 
@@ -135,6 +136,32 @@ t.test('finish says how the turn ended', async (t) => {
     const { outcome } = await playTurn({ tools, steps: [asks(['finish', args])] });
     t.match(outcome, expected, JSON.stringify(args));
   }
+});
+
+t.test('who finishes without a word has answered with what was said last in this turn', async (t) => {
+  const messages: Message[] = [
+    { role: 'user', text: 'Before.' },
+    { role: 'assistant', text: 'Of an earlier turn.', calls: [] },
+    { role: 'user', text: 'And now?' },
+  ];
+  const { outcome } = await playTurn({
+    tools,
+    snapshot: { messages },
+    steps: [
+      answer({
+        text: 'The answer is 42.',
+        calls: [{ provider_id: 'x', wire_name: 'write_file', arguments_text: '{"path":"a"}' }],
+      }),
+      asks(['finish', { status: 'completed' }]),
+    ],
+  });
+  t.match(outcome, { status: 'completed', reply: 'The answer is 42.' });
+  const silent = await playTurn({
+    tools,
+    snapshot: { messages },
+    steps: [asks(['finish', { status: 'completed' }])],
+  });
+  t.equal(silent.outcome.reply, '');
 });
 
 t.test('text beside finish is the reply; a finish that failed does not end the turn', async (t) => {
