@@ -15,9 +15,6 @@ const BENCHES: readonly Bench[] = [
   { word: 'warm', run: async () => (await import('./warm.js')).warmBench() },
   { word: 'spawn', run: async () => (await import('./spawn.js')).spawnBench() },
   { word: 'ipc', run: async () => (await import('./ipc.js')).ipcBench() },
-  { word: 'spawn', run: async () => (await import('./spawn.js')).spawnBench() },
-  { word: 'warm', run: async () => (await import('./warm.js')).warmBench() },
-  { word: 'ipc', run: async () => (await import('./ipc.js')).ipcBench() },
   { word: 'journal', run: async () => (await import('./journal.js')).journalBench() },
 ];
 
