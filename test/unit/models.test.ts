@@ -109,6 +109,13 @@ forBoth('chunks without a delta, unknown events and broken JSON are passed over'
   t.equal(answerOf(await bench.call()).text, 'fine');
 });
 
+t.test('a byte order mark before the stream does not cost its first event', async (t) => {
+  const events = ['{"delta":{"content":"first"}}', '{"delta":{},"finish_reason":"stop"}'];
+  const raw = events.map((choice) => `data: {"choices":[${choice}]}\n\n`);
+  const bench = await scripted(t, 'openai', [{ raw: ['\uFEFF', ...raw] }, { raw: `\uFEFF${raw.join('')}` }]);
+  for (const _ of [1, 2]) t.equal(answerOf(await bench.call()).text, 'first');
+});
+
 forBoth('an abort ends the call before, while and after the peer speaks', async (t, dialect) => {
   const bench = await scripted(t, dialect, [
     { hang: 'no_answer' },

@@ -174,9 +174,11 @@ class Running {
 
   #feed(text: string): void {
     if (this.#settled) return;
+    // The mark would become part of the first field's name, and the first event would be lost.
+    const plain = this.#bytes === 0 ? text.replace(/^\uFEFF/, '') : text;
     this.#bytes += text.length;
     if (this.#bytes > STREAM_MAX) this.#fault('too_large');
-    else this.#parser.feed(text);
+    else this.#parser.feed(plain);
   }
 
   #event(data: string): void {
