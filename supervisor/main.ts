@@ -1,5 +1,6 @@
 // Entry of the command: run the verb, tell expected failures in one line, leave with the code of the table.
 // What a job needs first, its worker, is launched before anything else is loaded.
+import { EXIT } from './exit-codes.js';
 import { launchAhead } from './processes/launch-ahead.js';
 import type { LaunchedAhead } from './processes/types.js';
 
@@ -8,11 +9,16 @@ async function main(argv: readonly string[]): Promise<number> {
   const { processIo, writeAll } = await import('./cli/io.js');
   const { TurndError } = await import('../shared/errors.js');
   const io = processIo();
-  // A reader that went away (`| head -1`) ends the output, not the work.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  let lost: NodeJS.ErrnoException | null = null;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that went away (`| head -1`) ends the output, not the work. All else loses what was asked for.
+    if (error.code !== 'EPIPE') lost = error;
+  });
   try {
     const { runProgram } = await import('./cli/program.js');
-    return await runProgram(argv, io, ahead);
+    const code = await runProgram(argv, io, ahead);
+    return lost === null ? code : await tellLost(lost, code);
   } catch (error) {
     if (!(error instanceof TurndError)) return tellIncident(error);
     const { commandExitCode } = await import('./exit-codes.js');
@@ -21,6 +27,13 @@ async function main(argv: readonly string[]): Promise<number> {
   } finally {
     endUnused(ahead);
   }
+}
+
+/** Nobody may take an answer for delivered that is not there. */
+async function tellLost(error: Error, code: number): Promise<number> {
+  const { writeAll } = await import('./cli/io.js');
+  await writeAll(process.stderr, `turnd: the output could not be written: ${error.message}\n`);
+  return code === EXIT.ok ? EXIT.failed : code;
 }
 
 /** Good enough to start early: a command that turns out to be something else ends the worker again. */
@@ -37,7 +50,6 @@ function endUnused(ahead: LaunchedAhead | null): void {
 async function tellIncident(error: unknown): Promise<number> {
   const { systemClock } = await import('../shared/clock.js');
   const { newId } = await import('../shared/ids.js');
-  const { EXIT } = await import('./exit-codes.js');
   const incident = newId('incident', systemClock.now());
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`turnd: internal error ${incident}\n${what}\n`);
@@ -50,5 +62,15 @@ function leave(code: number): void {
 
 for (const event of ['uncaughtException', 'unhandledRejection'] as const)
   process.once(event, (error: unknown) => void tellIncident(error).then(leave));
+
+/** Before a job watches for signals, one ends the command at once; process 1 of a container would not even notice it. */
+for (const [signal, code] of [
+  ['SIGINT', EXIT.interrupted],
+  ['SIGTERM', EXIT.terminated],
+  ['SIGHUP', EXIT.terminated],
+] as const)
+  process.once(signal, () => {
+    if (process.listenerCount(signal) === 0) leave(code);
+  });
 
 void main(process.argv.slice(2)).then(leave);

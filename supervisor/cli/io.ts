@@ -1,5 +1,6 @@
 // What a command may touch of its process: streams, environment, working folder, signals. Tests hand in their own.
 import type { Readable, Writable } from 'node:stream';
+import { TurndError } from '../../shared/errors.js';
 
 export interface Io {
   readonly stdin: Readable;
@@ -15,8 +16,18 @@ export function processIo(): Io {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
-    cwd: process.cwd(),
+    get cwd() {
+      return currentFolder();
+    },
   };
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new TurndError('usage', 'the current folder does not exist any more; go to another one');
+  }
 }
 
 /** Writes and waits until the other end has it. A reader that went away is not an error of ours. */

@@ -63,7 +63,8 @@ export function launchWorker(launch: Launch): Launched {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
   });
   const { pid, stdout, stderr } = child;
-  const [, , , down, up] = child.stdio;
+  // Where descriptors have run out, there are no streams at all, whatever the type says.
+  const [, , , down, up] = pid === undefined ? [] : child.stdio;
   if (pid === undefined || !stdout || !stderr || !(down instanceof Socket) || !(up instanceof Socket)) {
     return {
       failed: new Promise((resolve) => child.once('error', (error) => resolve(error.message))),

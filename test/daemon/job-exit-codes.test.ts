@@ -5,7 +5,7 @@ import t from 'tap';
 import { document, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
-import { type Finished, runTurnd } from '../fakes/run-turnd.js';
+import { type Finished, runTurnd, startTurnd } from '../fakes/run-turnd.js';
 import { endRequested, workerOf } from '../fakes/state.js';
 
 const call = (name: string, args: FakeCall['arguments']): FakeCall => ({ name, arguments: args });
@@ -179,6 +179,30 @@ t.test('with JSON output a job that never had a turn prints its one document all
   busy.child.kill('SIGKILL');
   await busy.finished;
 });
+
+t.test('a signal ends a job also before it has a turn, with the same code', async (t) => {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 143],
+  ] as const) {
+    // It waits for its prompt.
+    const job = startTurnd(['--prompt', '-'], { stdin: 'open' });
+    t.teardown(() => job.child.kill('SIGKILL'));
+    t.ok(
+      await eventually(() => catches(job.child.pid, 1), 5_000),
+      'it watches for a hang-up, the last of the three',
+    );
+    job.child.kill(signal);
+    t.match(await job.finished, { code, signal: null, stdout: '' });
+  }
+});
+
+/** Whether a process has a handler for the signal of that number. */
+function catches(pid: number | undefined, signal: number): boolean {
+  const mask = readFileSync(`/proc/${pid}/status`, 'utf8').match(/^SigCgt:\s*([0-9a-f]+)$/m)?.[1] ?? '0';
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
 
 t.test('a second signal ends a job at once, even when its worker answers nothing any more', async (t) => {
   const job = await startJob(t, [{ hang: 'no_answer' }], { env: { TURND_LIMITS_CANCEL_GRACE: '10m' } });

@@ -1,9 +1,9 @@
 // The main job, as a user runs it: the real command against scripted model servers.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { document, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall, FakeStep } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
@@ -56,6 +56,17 @@ for (const dialect of ['openai', 'anthropic'] as const) {
   });
 }
 
+/** A job of the built-in model that is started by a line of shell. */
+function inShell(t: Test, line: string, args: readonly string[] = []): SpawnSyncReturns<string> {
+  const home = scratch(t);
+  const job = [process.execPath, TURND, '--prompt', 'help', '--dialect', 'builtin', ...args];
+  return spawnSync('bash', ['-c', line, 'bash', ...job], {
+    cwd: home,
+    env: cleanEnv(home),
+    encoding: 'utf8',
+  });
+}
+
 t.test('stdout', async (t) => {
   t.test('gets a long answer whole, even into a slow reader', async (t) => {
     const text = Array.from({ length: 30_000 }, (_, line) => String(line).padStart(9))
@@ -91,6 +102,13 @@ t.test('stdout', async (t) => {
     const code = await new Promise((resolve) => shell.on('close', resolve));
     t.equal(code, 0);
   });
+  t.test('that takes no result makes the job a failure', async (t) => {
+    for (const format of ['text', 'json']) {
+      const job = await inShell(t, 'exec "$@" >/dev/full', ['--output', format]);
+      t.equal(job.status, 1);
+      t.match(job.stderr, /the output could not be written: .*no space left/);
+    }
+  });
   t.test('carries no terminal codes and no logs when piped', async (t) => {
     const job = await runJob(t, [{ calls: [exec('printf "\\033[31mred"')] }, { text: 'plain' }], {
       env: { TURND_OBSERVABILITY_LOG_LEVEL: 'debug' },
@@ -101,6 +119,18 @@ t.test('stdout', async (t) => {
     t.ok(logs.length > 0, 'logs are JSON lines on stderr');
     for (const line of logs) t.type(JSON.parse(line).event, 'string');
   });
+});
+
+t.test('a place or a machine that is in no state for a job is told in a sentence', async (t) => {
+  const gone = await inShell(t, 'folder=$(mktemp -d) && cd "$folder" && rmdir "$folder" && exec "$@"');
+  t.equal(gone.status, 2);
+  t.match(gone.stderr, /^turnd: the current folder does not exist any more/);
+  for (const files of [18, 20, 22, 24]) {
+    const few = await inShell(t, `ulimit -n ${files} && exec "$@"`);
+    t.ok([1, 10].includes(few.status ?? 0), `code ${few.status} with ${files} descriptors`);
+    t.match(few.stderr, /^turnd: /, `${files} descriptors`);
+    t.notMatch(few.stderr, /internal error|^ +at /m, `${files} descriptors`);
+  }
 });
 
 t.test('stream-json is one protocol notification a line and the result last', async (t) => {
