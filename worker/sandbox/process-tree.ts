@@ -26,10 +26,15 @@ function processInfo(pid: number): ProcessInfo | null {
   return { pid, parent: Number(parent), name: stat.slice(stat.indexOf('(') + 1, close), state };
 }
 
+/** None where the list is hidden from us: what cannot be seen cannot be named, and the command itself still ran. */
 function allPids(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
 }
 
 /** Children of a process, from the kernel's own list where it keeps one, else from a walk over all processes. */
