@@ -1,5 +1,5 @@
-// Takes known secret values out of text and JSON before they reach the journal, a log, the wire or a model.
-
+// Takes secrets out of text and JSON before they reach the journal, a log, the wire or a model: values that are known to
+// be secret, and in what is kept also the credentials that people write into URLs.
 import type { JsonValue } from './json.js';
 
 /** Shorter values would mask ordinary words. */
@@ -9,6 +9,33 @@ const MASK = '***';
 export interface Masker {
   text(text: string): string;
   json<T extends JsonValue>(value: T): T;
+  /** For what is kept or logged: as `json`, and the credentials of URLs go too. Never for what is to be run. */
+  kept<T extends JsonValue>(value: T): T;
+}
+
+/** Bounded everywhere, so that no text can make it slow. */
+const URLS = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>\\`]{1,4096}/gi;
+const USER_INFO = /^([a-z0-9+.-]+:\/\/)([^/?#@]{1,1000})@/i;
+const SECRET_QUERY =
+  /([?&](?:[\w.-]{0,40}(?:token|secret|passw(?:or)?d|api[-_]?key|signature|credentials?)|key|sig|auth)=)[\w.~%+/=-]{6,}/gi;
+
+function withoutUrlCredentials(text: string): string {
+  if (!text.includes('://')) return text;
+  return text.replace(URLS, (url) =>
+    url
+      .replace(USER_INFO, (whole, scheme: string, user: string) =>
+        // `ssh://git@host` names an account and holds no secret; over http a lone name is a token.
+        user.includes(':') || /^https?:/i.test(scheme) ? `${scheme}${MASK}@` : whole,
+      )
+      .replace(SECRET_QUERY, `$1${MASK}`),
+  );
+}
+
+function mapText(value: JsonValue, text: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return text(value);
+  if (Array.isArray(value)) return value.map((inner) => mapText(inner, text));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [text(key), mapText(inner, text)]));
 }
 
 /** Knows each value as it is, and as it looks inside JSON and URLs. */
@@ -27,12 +54,10 @@ export function makeMasker(values: readonly string[]): Masker {
     for (const needle of needles) if (output.includes(needle)) output = output.replaceAll(needle, MASK);
     return output;
   };
-  const json = (value: JsonValue): JsonValue => {
-    if (typeof value === 'string') return text(value);
-    if (Array.isArray(value)) return value.map(json);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [text(key), json(inner)]));
+  const kept = (input: string): string => withoutUrlCredentials(text(input));
+  return {
+    text,
+    json: <T extends JsonValue>(value: T) => (needles.length === 0 ? value : (mapText(value, text) as T)),
+    kept: <T extends JsonValue>(value: T) => mapText(value, kept) as T,
   };
-  if (needles.length === 0) return { text: (input) => input, json: (value) => value };
-  return { text, json: json as Masker['json'] };
 }

@@ -33,7 +33,7 @@ export function makeLogger(threshold: (typeof ORDER)[number]): Logger {
     log: (level, event, fields = {}) => {
       if (ORDER.indexOf(level) > ORDER.indexOf(threshold)) return;
       const plain = JSON.parse(JSON.stringify({ event, ...fields })) as JsonValue;
-      lines.push({ level, line: masker === null ? plain : masker.json(plain) });
+      lines.push({ level, line: masker === null ? plain : masker.kept(plain) });
       if (lines.length === 1) drain();
     },
     flushed: () => drained,

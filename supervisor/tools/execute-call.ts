@@ -99,7 +99,7 @@ function record(turn: RunningTurn, request: ToolRequest, args: JsonObject, step:
     turn_id: turn.turnId,
     tool: request.tool,
     index: request.index,
-    arguments: turn.masker.json(args),
+    arguments: turn.masker.kept(args),
     created_at_ms: turn.clock.now(),
   });
   turn.store.calls.transition(request.call_id, step);
@@ -169,8 +169,9 @@ function runHere(
       intentOf(request, masked, verdict, 'supervisor'),
       resultEvent(request, result, 'done', turn.clock.monotonic() - startedMs),
     ];
-    for (const event of written) turn.store.events.append(turn.turnId, turn.threadId, event, now);
-    return written;
+    const kept = written.map((event) => turn.masker.kept(event as never) as JournalEvent);
+    for (const event of kept) turn.store.events.append(turn.turnId, turn.threadId, event, now);
+    return kept;
   });
   for (const event of events) turn.live(turn.turnId, { type: 'journal', event });
   send({ type: 'tool_answered', id: request.id, result });

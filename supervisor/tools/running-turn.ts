@@ -55,7 +55,7 @@ export function journal(
   more: () => void = () => undefined,
 ): void {
   assert(events.length > 0, 'nothing to journal');
-  const masked = events.map((event) => turn.masker.json(event as never) as JournalEvent);
+  const masked = events.map((event) => turn.masker.kept(event as never) as JournalEvent);
   turn.store.transact(name, () => {
     more();
     const now = turn.clock.now();

@@ -87,6 +87,31 @@ observability:
   }
 });
 
+t.test('credentials that a model writes into URLs are neither kept nor logged', async (t) => {
+  const url = 'http://user:canary-userinfo@127.0.0.1:1/?token=canary-query-123';
+  const job = await startJob(
+    t,
+    [
+      {
+        calls: [
+          { name: 'web_fetch', arguments: { url } },
+          { name: 'exec_command', arguments: { command: `echo '${url}'` } },
+        ],
+      },
+      { text: 'I tried.' },
+      { text: 'again' },
+    ],
+    { env: { TURND_OBSERVABILITY_LOG_LEVEL: 'debug' } },
+  );
+  const finished = await job.finished;
+  t.equal(finished.code, 0, finished.stderr);
+  t.match(job.model.requests[1]?.bodyText, 'canary-query-123', 'the command ran as it was written');
+  for (const secret of ['canary-userinfo', 'canary-query-123']) {
+    t.notMatch(finished.stderr, secret);
+    t.same(filesWith(job.stateDir, secret), [], 'the state directory');
+  }
+});
+
 t.test('a child gets an allow-listed environment and no terminal', async (t) => {
   const job = await startJob(
     t,

@@ -146,6 +146,30 @@ t.test('the masker', async (t) => {
     t.equal(masker.text(JSON.stringify({ k: 'a"b\nc-secret' })), '{"k":"***"}');
     t.equal(masker.text(encodeURIComponent('a"b\nc-secret')), '***');
   });
+  t.test('takes the credentials out of URLs in what is kept, and leaves the rest of them', async (t) => {
+    const cases = [
+      ['see https://me:pass@h.example/a?b=c.', 'see https://***@h.example/a?b=c.'],
+      ['git clone https://ghp_123456@h.example/x', 'git clone https://***@h.example/x'],
+      ['postgres://app:hunter22@db/app', 'postgres://***@db/app'],
+      ['http://h/?token=abcdef1&page=2&api_key=abcdef2#x', 'http://h/?token=***&page=2&api_key=***#x'],
+      ['ssh://git@h.example/x', 'ssh://git@h.example/x'],
+      ['https://h.example/@me?page=12345678&q=a@b:c', 'https://h.example/@me?page=12345678&q=a@b:c'],
+      ['`https://h/?token=$TOKEN` and a@b.example', '`https://h/?token=$TOKEN` and a@b.example'],
+    ] as const;
+    for (const [text, kept] of cases) t.equal(masker.kept(text), kept);
+    t.same(masker.kept({ url: 'http://u:p@h', n: [1, 'canary-key-123'] }), {
+      url: 'http://***@h',
+      n: [1, '***'],
+    });
+    t.equal(
+      masker.text('https://me:pass@h.example'),
+      'https://me:pass@h.example',
+      'what is run stays as it is',
+    );
+    const started = process.hrtime.bigint();
+    masker.kept(`http://${'a'.repeat(2_000_000)}?${'&token'.repeat(200_000)}`);
+    t.ok(process.hrtime.bigint() - started < 1_000_000_000n, 'no text makes it slow');
+  });
   t.test('leaves values alone that are too short to be secrets', async (t) => {
     t.equal(masker.text('abc'), 'abc');
   });
