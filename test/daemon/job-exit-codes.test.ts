@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { connect } from '../../supervisor/store/database.js';
 import { document, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
@@ -38,6 +39,9 @@ t.test('exit codes', async (t) => {
     t.equal((await runTurnd(['--prompt', 'x', '--cwd', join(home, 'nowhere')])).code, 2);
     const bad = await runTurnd(['--prompt', 'x', '--config', join(home, 'bad.yaml')]);
     t.equal(bad.code, 2);
+    const flag = await runTurnd(['--prompt', 'x', '--state-dir', home, '--steps', 'some']);
+    t.equal(flag.code, 2);
+    t.match(flag.stderr, /^--steps: limits\.run\.steps: expected a whole number/m, 'names the flag as typed');
     t.match(bad.stderr, /bad\.yaml:2.*nmae.*name/s, 'names line and nearest key');
     t.match(bad.stderr, /bad\.yaml:5.*steps/s, 'and every other problem too');
     t.equal(bad.stdout, '');
@@ -122,6 +126,18 @@ t.test('exit codes', async (t) => {
     t.match(second.stderr, /in use/);
     first.child.kill('SIGTERM');
     await first.finished;
+  });
+  t.test('10 when the state was written by a newer version, which is left as it is', async (t) => {
+    const before = await runJob(t, [{ text: 'ok' }]);
+    const file = join(before.stateDir, 'turnd.db');
+    const db = connect(file);
+    db.pragma('user_version = 9999');
+    db.close();
+    const bytes = readFileSync(file);
+    const job = await runTurnd(['--prompt', 'x', '--state-dir', before.stateDir]);
+    t.equal(job.code, 10, job.stderr);
+    t.match(job.stderr, /newer version/);
+    t.ok(readFileSync(file).equals(bytes));
   });
   t.test('10 when the state is damaged', async (t) => {
     const before = await runJob(t, [{ text: 'ok' }]);
