@@ -179,6 +179,41 @@ t.test('a restricted mode refuses what nobody can answer, and lists it', async (
   );
 });
 
+t.test(
+  'of two calls side by side one may be allowed and the other refused; each has its one result',
+  async (t) => {
+    const ask: Ask = async ({ callId }) => (callId === 'call_1' ? 'allow' : 'deny');
+    const s = stage(t, { mode: 'supervised', ask });
+    const id = s.accept('hello');
+    const w = await worker(s);
+    w.say(request(1, 'call_1', 'exec_command', { command: 'true' }));
+    w.say(request(2, 'call_2', 'exec_command', { command: 'false' }));
+    await settleDown();
+    t.same(
+      w.sent.flatMap((frame) => (frame.type === 'tool_granted' ? [frame.id] : [])),
+      [1],
+    );
+    t.match(
+      w.sent.find((frame) => frame.type === 'tool_answered'),
+      {
+        id: 2,
+        result: { is_error: true, content: { error: /refused when asked/ } },
+      },
+    );
+    const result = { content: 'ok', is_error: false };
+    w.say({ type: 'tool_result', id: 1, call_id: 'call_1', result, duration_ms: 1 });
+    w.die({ code: null, signal: 'SIGKILL' });
+    await s.scheduler.whenSettled(id);
+    const results = s.store.events
+      .ofTurn(id)
+      .flatMap(({ event }) => (event.kind === 'tool_result' ? [[event.call_id, event.end]] : []));
+    t.same(results, [
+      ['call_2', 'denied'],
+      ['call_1', 'done'],
+    ]);
+  },
+);
+
 t.test('a yes that comes after the cancel runs nothing', async (t) => {
   let answer: (value: 'allow') => void = () => undefined;
   const ask: Ask = () =>
