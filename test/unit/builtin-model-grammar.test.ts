@@ -75,6 +75,8 @@ const WORDINGS: readonly (readonly [string, ...Command[]])[] = [
   ['could you please list the src folder for me?', list('src')],
   ['list files in src/lib', list('src/lib')],
   ['what files are in this folder?', list('.')],
+  ['Could you please show me the src folder?', list('src')],
+  ['show the folder "my pictures"', list('my pictures')],
   ['list ..', list('..')],
   ['read lines 10 to 20 of src/a.ts', lines('src/a.ts', 10, 20)],
   ['read src/a.ts from line 5', lines('src/a.ts', 5, null)],

@@ -75,11 +75,16 @@ const read: Form = (quoted, words) => {
   if (match === null) return null;
   const { rest, range } = takeRange((match[1] ?? '').trim());
   const paths: string[] = [];
+  const folders: string[] = [];
   for (const part of rest.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i)) {
     const place = placeOf(quoted, part.replace(/^(?:the\s+)?(?:contents?|text)\s+of\s+/i, ''));
     if (place === null || place.path === '.') return null;
     paths.push(place.path);
+    if (place.expect === 'folder') folders.push(place.path);
   }
+  const [folder] = folders;
+  if (folder !== undefined && paths.length === 1 && range === null)
+    return { kind: 'list', path: folder, deep: false };
   return { kind: 'read', paths, range };
 };
 
