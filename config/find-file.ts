@@ -38,7 +38,7 @@ function readText(file: string, mustExist: boolean): FoundFile | undefined {
     bytes = readBounded(file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return refuse(`cannot be read: ${code}`);
+    return refuse(code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${code}`);
   }
   if (bytes === undefined) return refuse('is larger than 1 MB: is it the right file?');
   try {

@@ -1,4 +1,5 @@
 // Flags of a job, as text from the command line, and the configuration paths that they override.
+import type { Problem } from '../../config/problem.js';
 
 export interface JobFlags {
   readonly prompt: string;
@@ -35,4 +36,11 @@ export function configOverrides(flags: JobFlags): Record<string, string> {
     if (value !== undefined) overrides[path] = value;
   }
   return overrides;
+}
+
+/** A problem with a value from the command line names the flag as it was typed. */
+export function namingFlag(problem: Problem): Problem {
+  const flag = PATHS.find(([, path]) => path === problem.path)?.[0];
+  if (problem.file !== 'flag' || flag === undefined) return problem;
+  return { ...problem, file: `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}` };
 }

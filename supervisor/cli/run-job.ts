@@ -24,7 +24,7 @@ import type { Ask } from '../tools/running-turn.js';
 import { makeAsk } from './ask-terminal.js';
 import { tellEarlyFailure } from './early-failure.js';
 import { type Io, writeAll } from './io.js';
-import { configOverrides, type JobFlags } from './job-flags.js';
+import { configOverrides, type JobFlags, namingFlag } from './job-flags.js';
 import { jobOutput } from './job-output.js';
 import { readPrompt } from './read-prompt.js';
 import { watchSignals } from './signals.js';
@@ -51,7 +51,7 @@ async function playJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | null): Pr
     ...(flags.config === undefined ? {} : { file: flags.config }),
   });
   if (!loaded.ok) {
-    const problems = loaded.problems.map(formatProblem).join('\n');
+    const problems = loaded.problems.map((problem) => formatProblem(namingFlag(problem))).join('\n');
     await writeAll(io.stderr, `${problems}\n`);
     await tellEarlyFailure(io, flags.output, { code: 'invalid_config', message: problems });
     return EXIT.usage;
