@@ -79,7 +79,11 @@ function configured({ intelligence }: Config): Choice | string {
   };
 }
 
-async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv, clock: Clock): Promise<Choice> {
+async function discovered(
+  { intelligence }: Config,
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+): Promise<Choice | string> {
   const openaiKey = env['OPENAI_API_KEY'];
   if (openaiKey)
     return {
@@ -107,6 +111,8 @@ async function discovered({ intelligence }: Config, env: NodeJS.ProcessEnv, cloc
       token: undefined,
       notice: `using the model server at ${LOCAL_SERVER}, model ${intelligence.model ?? local}`,
     };
+  if (intelligence.model !== null)
+    return `intelligence.model: there is no server for model ${intelligence.model}; use --endpoint URL, or intelligence.endpoints in turnd.yaml, or set OPENAI_API_KEY or ANTHROPIC_API_KEY`;
   return builtin(
     `no model is configured: using the built-in offline model, which only follows simple commands; ${HOW_TO_SET_A_MODEL}`,
   );
