@@ -1,5 +1,6 @@
 // The command line: which verbs and flags there are, and which file does what they say.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { nearest } from '../../config/nearest.js';
 import { isId, ROOT_THREAD } from '../../shared/ids.js';
 import { EXIT } from '../exit-codes.js';
 import type { LaunchedAhead } from '../processes/types.js';
@@ -53,7 +54,7 @@ export async function runProgram(
   }
   const chosen = act as Act | null;
   if (chosen !== null) return chosen();
-  await writeAll(io.stderr, program.helpInformation());
+  program.outputHelp({ error: true });
   return EXIT.usage;
 }
 
@@ -93,7 +94,9 @@ function declareJob(program: Command, io: Io, choose: (act: Act) => void, ahead:
     )
     .option('--context-template', 'print the built-in prompt template and exit')
     .addHelpText('after', JOB_EXAMPLES)
+    .allowExcessArguments()
     .action((options: JobFlags & { contextTemplate?: boolean }) => {
+      if (program.args.length > 0) program.error(strayWords(program), { exitCode: EXIT.usage });
       if (options.contextTemplate) choose(() => printTemplate(io));
       else if (options.prompt !== undefined)
         choose(async () => (await import('./run-job.js')).runJob(io, options, ahead));
@@ -138,6 +141,15 @@ function declareReaders(program: Command, io: Io, choose: (act: Act) => void): v
     .action((turn: string, _options, command: Command) =>
       choose(async () => (await import('./items.js')).runItems(io, { ...command.optsWithGlobals(), turn })),
     );
+}
+
+/** Words that are no flag: a misspelt command, or a prompt without its flag or its quotes. */
+function strayWords(program: Command): string {
+  const [first = '', ...others] = program.args;
+  const verbs = program.commands.map((command) => command.name());
+  const hint = others.length === 0 ? nearest(first, verbs) : undefined;
+  if (hint !== undefined) return `error: unknown command '${first}'\n(Did you mean ${hint}?)`;
+  return `error: unexpected '${program.args.join(' ')}': a prompt is one quoted text, --prompt "…"; the commands are ${verbs.join(', ')}`;
 }
 
 async function printTemplate(io: Io): Promise<number> {

@@ -57,9 +57,14 @@ for (const dialect of ['openai', 'anthropic'] as const) {
 }
 
 /** A job of the built-in model that is started by a line of shell. */
-function inShell(t: Test, line: string, args: readonly string[] = []): SpawnSyncReturns<string> {
+function inShell(
+  t: Test,
+  line: string,
+  args: readonly string[] = [],
+  prompt = 'help',
+): SpawnSyncReturns<string> {
   const home = scratch(t);
-  const job = [process.execPath, TURND, '--prompt', 'help', '--dialect', 'builtin', ...args];
+  const job = [process.execPath, TURND, '--prompt', prompt, '--dialect', 'builtin', ...args];
   return spawnSync('bash', ['-c', line, 'bash', ...job], {
     cwd: home,
     env: cleanEnv(home),
@@ -104,7 +109,7 @@ t.test('stdout', async (t) => {
   });
   t.test('that takes no result makes the job a failure', async (t) => {
     for (const format of ['text', 'json']) {
-      const job = await inShell(t, 'exec "$@" >/dev/full', ['--output', format]);
+      const job = inShell(t, 'exec "$@" >/dev/full', ['--output', format]);
       t.equal(job.status, 1);
       t.match(job.stderr, /the output could not be written: .*no space left/);
     }
@@ -122,16 +127,42 @@ t.test('stdout', async (t) => {
 });
 
 t.test('a place or a machine that is in no state for a job is told in a sentence', async (t) => {
-  const gone = await inShell(t, 'folder=$(mktemp -d) && cd "$folder" && rmdir "$folder" && exec "$@"');
+  const gone = inShell(t, 'folder=$(mktemp -d) && cd "$folder" && rmdir "$folder" && exec "$@"');
   t.equal(gone.status, 2);
   t.match(gone.stderr, /^turnd: the current folder does not exist any more/);
   for (const files of [18, 20, 22, 24]) {
-    const few = await inShell(t, `ulimit -n ${files} && exec "$@"`);
+    const few = inShell(t, `ulimit -n ${files} && exec "$@"`);
     t.ok([1, 10].includes(few.status ?? 0), `code ${few.status} with ${files} descriptors`);
     t.match(few.stderr, /^turnd: /, `${files} descriptors`);
     t.notMatch(few.stderr, /internal error|^ +at /m, `${files} descriptors`);
   }
 });
+
+t.test(
+  'a disk that fills up in the middle fails the job in a sentence, and the next run goes on',
+  async (t) => {
+    const state = join(scratch(t), 'state');
+    for (const kilobytes of [160, 260]) {
+      const dir = `${state}-${kilobytes}`;
+      const args = ['--state-dir', dir, '--output', 'json'];
+      const full = inShell(t, `ulimit -f ${kilobytes} && exec "$@"`, args, 'run seq 20000 | head -c 60000');
+      t.equal(full.status, 1);
+      const told = /^the turn could not be recorded: the state cannot be written/;
+      t.match(JSON.parse(full.stdout), { status: 'failed', error: { message: told } });
+      t.notMatch(full.stderr, /^ +at /m, 'no stack of an incident');
+      t.equal(inShell(t, 'exec "$@"', args).status, 0);
+      const shown = await runTurnd(['show', '--state-dir', dir, '--json']);
+      t.match(
+        shown.stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line).status),
+        ['failed', 'completed'],
+        'the first turn is settled by the second run',
+      );
+    }
+  },
+);
 
 t.test('stream-json is one protocol notification a line and the result last', async (t) => {
   const job = await runJob(t, [{ text: 'Looking.', calls: [exec('echo hi')] }, { text: 'Done.' }], {
@@ -253,6 +284,27 @@ t.test('with no model configured', async (t) => {
     t.equal(anthropic.stdout, 'from the provider\n', anthropic.stderr);
     t.equal(model.requests.at(-1)?.headers['x-api-key'], 'canary-env-key');
   });
+});
+
+t.test('a model without a server is told, never answered by the built-in one', async (t) => {
+  const job = await runTurnd(['--prompt', 'help', '--model', 'some-model']);
+  t.equal(job.code, 2, job.stdout);
+  t.match(job.stderr, /there is no server for model some-model; use --endpoint/);
+  t.equal(job.stdout, '');
+});
+
+t.test('words that are no flag are told by what they may have been', async (t) => {
+  for (const [args, pattern] of [
+    [['itms'], /unknown command 'itms'.*Did you mean items\?/s],
+    [['fix', 'the', 'test'], /unexpected 'fix the test': a prompt is one quoted text, --prompt "…"/],
+    [['--prompt', 'fix', 'the', 'test'], /unexpected 'the test'/],
+    [[], /--prompt <text>.*Examples:.*Exit codes:/s],
+  ] as const) {
+    const run = await runTurnd(args);
+    t.equal(run.code, 2, args.join(' '));
+    t.match(run.stderr, pattern);
+    t.equal(run.stdout, '');
+  }
 });
 
 t.test('help, version and the prompt template are printed with code 0', async (t) => {
