@@ -30,7 +30,8 @@ export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
       ...(tokens > 0 ? [`${short(tokens)} tokens`] : []),
       `${seconds}s`,
     ];
-    const width = Math.max(20, (stderr.columns ?? 80) - 1);
+    // A terminal that does not know its width says 0.
+    const width = Math.max(20, (stderr.columns || 80) - 1);
     stderr.write(`\r\u001b[2K${printable(parts.join(' · ')).slice(0, width)}`);
   };
   const tick = (): void => {
