@@ -38,7 +38,12 @@ export interface Supervisor extends Omit<Scheduler, 'wake'> {
 }
 
 /** A wait for the model is told to everybody: nothing seems to happen meanwhile. */
-const LEVELS = { 'turn.settled': 'info', 'worker.exit': 'debug', 'model.retry': 'warn' } as const;
+const LEVELS = {
+  'turn.settled': 'info',
+  'turn.unrecorded': 'error',
+  'worker.exit': 'debug',
+  'model.retry': 'warn',
+} as const;
 
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, config, logger, store } = parts;

@@ -48,15 +48,24 @@ class TurnScheduler implements Scheduler {
     const { store } = this.#parts;
     const row = store.turns.get(turnId);
     if (row === undefined || row.state === 'ended') return false;
-    if (row.end_requested === null)
-      store.transact('request_end', () => {
-        if (row.state === 'queued') store.turns.update(turnId, { end_requested: reason });
-        else store.turns.transition(turnId, 'stop', { end_requested: reason });
-      });
     const flight = this.#flights.get(turnId);
+    try {
+      if (row.end_requested === null) this.#writeDown(row, reason);
+    } catch (error) {
+      // What runs ends also where that cannot be written down.
+      if (flight === undefined) throw error;
+    }
     if (flight === undefined) this.#endQueued(turnId);
     else flight.end(reason, now);
     return true;
+  }
+
+  #writeDown({ turn_id: turnId, state }: TurnRow, reason: EndReason): void {
+    const { store } = this.#parts;
+    store.transact('request_end', () => {
+      if (state === 'queued') store.turns.update(turnId, { end_requested: reason });
+      else store.turns.transition(turnId, 'stop', { end_requested: reason });
+    });
   }
 
   whenSettled(turnId: string): Promise<TurnRow> {
@@ -79,6 +88,8 @@ class TurnScheduler implements Scheduler {
     this.#flights.set(turn.turnId, flight);
     void flight.settled.then((row) => this.#announce(row));
     void flight.gone.then(() => {
+      // One whose end could not be recorded keeps its place, or it would start again: the next supervisor settles it.
+      if (this.#parts.store.turns.get(turn.turnId)?.state !== 'ended') return;
       this.#flights.delete(turn.turnId);
       this.wake();
     });

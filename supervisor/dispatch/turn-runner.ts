@@ -18,6 +18,8 @@ import { settle } from './settle.js';
 /** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
 const DEADLINE_SLACK_MS = 1_500;
 
+type TurnLogEvent = 'turn.settled' | 'turn.unrecorded' | 'worker.exit' | 'model.retry';
+
 export interface RunnerParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -30,7 +32,7 @@ export interface RunnerParts {
   /** Names the snapshot in the turn's row; asked for once the worker has it, because nobody waits for it then. */
   hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
-  log(event: 'turn.settled' | 'worker.exit' | 'model.retry', fields: Record<string, unknown>): void;
+  log(event: TurnLogEvent, fields: Record<string, unknown>): void;
 }
 
 /** A turn in flight, as the scheduler holds it. */
@@ -58,6 +60,8 @@ class TurnFlight implements Flight {
   #resolveGone: () => void = () => undefined;
   #worker: WorkerHandle | null = null;
   #running: RunningTurn | null = null;
+  /** As it was when the turn began. */
+  #row: TurnRow | null = null;
   #endReason: EndReason | null = null;
   #fault: Failure | null = null;
   #cancelDeadline: () => void = () => undefined;
@@ -87,15 +91,35 @@ class TurnFlight implements Flight {
       worker.end('protocol', { now: true });
     }
     const exit = await worker.ended;
-    this.#settle(null, exit);
+    try {
+      this.#settle(null, exit);
+    } catch (error) {
+      this.#giveUp(error);
+    }
     this.#parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
     this.#cancelDeadline();
     this.#resolveGone();
   }
 
+  /** The store takes no more, as on a full disk. Who waits is told; the next start settles the turn. */
+  #giveUp(error: unknown): void {
+    if (this.#row === null) throw error;
+    const failure = this.#fault ?? unrecorded(error);
+    this.#parts.log('turn.unrecorded', { turn_id: this.turn.turnId, message: failure.message });
+    this.#resolveSettled({
+      ...this.#row,
+      status: 'failed',
+      error_code: failure.code,
+      error_message: failure.message,
+      rounds: this.#running?.rounds ?? 0,
+      tool_calls: this.#running?.toolCalls ?? 0,
+    });
+  }
+
   #begin(worker: WorkerHandle): void {
     // The durable flag decides: what was asked to end before it started is sent nothing.
     const row = this.#parts.store.turns.get(this.turn.turnId);
+    this.#row = row ?? null;
     if (row?.end_requested) {
       this.#endReason ??= row.end_requested;
       this.#settle(null, null);
@@ -146,11 +170,10 @@ class TurnFlight implements Flight {
       running.ending = true;
       worker.end('protocol', { now: true });
     };
-    const broken = (error: unknown): void =>
-      fail(
-        error instanceof TurndError ? error.code : 'internal_error',
-        `the turn could not be recorded: ${messageOf(error)}`,
-      );
+    const broken = (error: unknown): void => {
+      const { code, message } = unrecorded(error);
+      fail(code, message);
+    };
     try {
       foldFrame(running, frame, {
         send: (down) => void worker.send(down),
@@ -171,9 +194,14 @@ class TurnFlight implements Flight {
     const { store } = this.#parts;
     const row = store.turns.get(this.turn.turnId);
     if (row === undefined || row.state === 'ended') return;
-    store.transact('request_end', () =>
-      store.turns.transition(this.turn.turnId, 'stop', { end_requested: row.end_requested ?? reason }),
-    );
+    try {
+      store.transact('request_end', () =>
+        store.turns.transition(this.turn.turnId, 'stop', { end_requested: row.end_requested ?? reason }),
+      );
+    } catch (error) {
+      // It ends also where that cannot be written down.
+      this.#fault ??= unrecorded(error);
+    }
     this.end(reason, false);
   }
 
@@ -231,6 +259,11 @@ class TurnFlight implements Flight {
       ending: this.#endReason !== null,
     };
   }
+}
+
+function unrecorded(error: unknown): Failure {
+  const code = error instanceof TurndError ? error.code : 'internal_error';
+  return { code, message: `the turn could not be recorded: ${messageOf(error)}` };
 }
 
 function messageOf(error: unknown): string {

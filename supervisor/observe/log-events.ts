@@ -8,6 +8,7 @@ export type LogEvent =
   | 'recover.orphans'
   | 'turn.accepted'
   | 'turn.settled'
+  | 'turn.unrecorded'
   | 'worker.exit'
   | 'model.chosen'
   | 'model.option_refused'

@@ -36,7 +36,7 @@ export function transactOf(db: Db): Transact {
     } catch (error) {
       // Some failures (a full disk) have rolled back already.
       if (db.inTransaction) rollback.run();
-      throw error;
+      throw unwritable(error);
     }
     killPoint(points.after);
     return value;
@@ -52,6 +52,13 @@ function beginOrTell(begin: Statement): void {
     const message = 'another program holds the database locked; try again when it is done';
     throw new TurndError('state_in_use', message, { cause: error });
   }
+}
+
+/** A disk that takes nothing is no bug of ours, and whoever is told of it can help. */
+function unwritable(error: unknown): unknown {
+  if (!/^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/.test(sqliteCode(error) ?? '')) return error;
+  const said = error instanceof Error ? error.message : '';
+  return new TurndError('internal_error', `the state cannot be written (${said})`, { cause: error });
 }
 
 function isThenable(value: unknown): boolean {
