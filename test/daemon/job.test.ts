@@ -1,10 +1,10 @@
 // The main job, as a user runs it: the real command against scripted model servers.
 
-import { execFileSync, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { document, runJob, scratch, startJob } from '../fakes/job.js';
+import t from 'tap';
+import { document, inShell, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall, FakeStep } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
 import { cleanEnv, runTurnd, startTurnd, TURND } from '../fakes/run-turnd.js';
@@ -53,22 +53,6 @@ for (const dialect of ['openai', 'anthropic'] as const) {
     });
     t.match(result.turn_id, /^turn_/);
     t.type(result.duration_ms, 'number');
-  });
-}
-
-/** A job of the built-in model that is started by a line of shell. */
-function inShell(
-  t: Test,
-  line: string,
-  args: readonly string[] = [],
-  prompt = 'help',
-): SpawnSyncReturns<string> {
-  const home = scratch(t);
-  const job = [process.execPath, TURND, '--prompt', prompt, '--dialect', 'builtin', ...args];
-  return spawnSync('bash', ['-c', line, 'bash', ...job], {
-    cwd: home,
-    env: cleanEnv(home),
-    encoding: 'utf8',
   });
 }
 
@@ -189,6 +173,7 @@ t.test('words that are no flag are told by what they may have been', async (t) =
     [['itms'], /unknown command 'itms'.*Did you mean items\?/s],
     [['fix', 'the', 'test'], /unexpected 'fix the test': a prompt is one quoted text, --prompt "…"/],
     [['--prompt', 'fix', 'the', 'test'], /unexpected 'the test'/],
+    [['config', 'check', 'some.yaml'], /too many arguments/],
     [[], /--prompt <text>.*Examples:.*Exit codes:/s],
   ] as const) {
     const run = await runTurnd(args);
@@ -222,6 +207,20 @@ t.test('a killed job directory is free again at once', async (t) => {
   );
   t.equal(again.stdout, 'second run\n', again.stderr);
   t.ok(await eventually(() => true, 1));
+});
+
+t.test('where the configuration keeps the state, a job and the verbs find it', async (t) => {
+  const cwd = scratch(t);
+  writeFileSync(join(cwd, 'turnd.yaml'), 'intelligence:\n  dialect: builtin\nstore:\n  path: ./kept\n');
+  t.equal((await runTurnd(['--prompt', 'help'], { cwd })).code, 0);
+  const shown = await runTurnd(['show'], { cwd });
+  t.equal(shown.code, 0, shown.stderr);
+  t.match(shown.stdout, /operator: help/);
+  const turn = shown.stdout.match(/turn_[0-9a-z]+/)?.[0] ?? '';
+  t.match(await runTurnd(['items', turn], { cwd }), { code: 0, stdout: /turn_ended/ });
+  const nowhere = await runTurnd(['show'], { cwd: scratch(t) });
+  t.equal(nowhere.code, 2);
+  t.match(nowhere.stderr, /name the state directory: --state-dir/);
 });
 
 t.test('two verbs read a state directory while a job holds it', async (t) => {

@@ -1,4 +1,5 @@
 // A job against the fake model, as a test sets it up: what is not said is the default of a user.
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import * as v from 'valibot';
 import { type JobResult, jobResult } from '../../shared/protocol/job-result.js';
 import { type FakeModel, startFakeModel } from './fake-model-server.js';
 import type { FakeScript } from './model-steps.js';
-import { type Finished, type Running, type RunOptions, startTurnd } from './run-turnd.js';
+import { cleanEnv, type Finished, type Running, type RunOptions, startTurnd, TURND } from './run-turnd.js';
 
 export interface JobOptions extends RunOptions {
   readonly dialect?: 'openai' | 'anthropic';
@@ -62,4 +63,20 @@ export async function runJob(t: Test, script: FakeScript, options: JobOptions = 
 /** The one JSON document of `--output json`, held to its published schema. */
 export function document(finished: Finished): JobResult {
   return v.parse(jobResult, JSON.parse(finished.stdout));
+}
+
+/** A job of the built-in model that is started by a line of shell. */
+export function inShell(
+  t: Test,
+  line: string,
+  args: readonly string[] = [],
+  prompt = 'help',
+): SpawnSyncReturns<string> {
+  const home = scratch(t);
+  const job = [process.execPath, TURND, '--prompt', prompt, '--dialect', 'builtin', ...args];
+  return spawnSync('bash', ['-c', line, 'bash', ...job], {
+    cwd: home,
+    env: cleanEnv(home),
+    encoding: 'utf8',
+  });
 }
