@@ -44,6 +44,8 @@ export async function runProgram(
   declareJob(program, io, choose, ahead);
   declareConfig(program, io, choose);
   declareReaders(program, io, choose);
+  // Told in our own words; set last, because the verbs would take it over and let their words pass in silence.
+  program.allowExcessArguments();
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -94,7 +96,6 @@ function declareJob(program: Command, io: Io, choose: (act: Act) => void, ahead:
     )
     .option('--context-template', 'print the built-in prompt template and exit')
     .addHelpText('after', JOB_EXAMPLES)
-    .allowExcessArguments()
     .action((options: JobFlags & { contextTemplate?: boolean }) => {
       if (program.args.length > 0) program.error(strayWords(program), { exitCode: EXIT.usage });
       if (options.contextTemplate) choose(() => printTemplate(io));
@@ -127,7 +128,7 @@ function declareReaders(program: Command, io: Io, choose: (act: Act) => void): v
     .command('show')
     .argument('[thread]', 'thread id', ROOT_THREAD)
     .description('print the turns of a thread')
-    .option('--state-dir <dir>', 'state directory of the job')
+    .option('--state-dir <dir>', 'state directory of the job (else store.path of the configuration)')
     .option('--json', 'one JSON line per turn')
     .action((thread: string, _options, command: Command) =>
       choose(async () => (await import('./show.js')).runShow(io, { ...command.optsWithGlobals(), thread })),
@@ -136,7 +137,7 @@ function declareReaders(program: Command, io: Io, choose: (act: Act) => void): v
     .command('items')
     .argument('<turn>', 'turn id')
     .description('print everything a turn did, in order')
-    .option('--state-dir <dir>', 'state directory of the job')
+    .option('--state-dir <dir>', 'state directory of the job (else store.path of the configuration)')
     .option('--json', 'one JSON line per item')
     .action((turn: string, _options, command: Command) =>
       choose(async () => (await import('./items.js')).runItems(io, { ...command.optsWithGlobals(), turn })),

@@ -11,6 +11,7 @@ export type ReaderIo = Pick<Io, 'stdout' | 'stderr' | 'env' | 'cwd'>;
 
 export interface ReaderArgs {
   readonly stateDir?: string;
+  readonly config?: string;
   readonly json?: boolean;
 }
 
@@ -27,10 +28,10 @@ export async function withReader(
   args: ReaderArgs,
   look: (reader: Reader) => Promise<number>,
 ): Promise<number> {
-  if (args.stateDir === undefined)
-    return complain(io, `name the state directory: --state-dir ${suggestion(io)}`);
+  const place = args.stateDir === undefined ? await configuredPlace(io, args.config) : { dir: args.stateDir };
+  if ('problem' in place) return complain(io, place.problem);
   const { openReader } = await import('../store/open.js');
-  const opened = openReader(resolve(io.cwd, args.stateDir));
+  const opened = openReader(resolve(io.cwd, place.dir));
   if (!opened.ok) {
     await complain(io, opened.failure.message);
     return commandExitCode(CODES[opened.failure.kind]);
@@ -40,6 +41,22 @@ export async function withReader(
   } finally {
     opened.reader.close();
   }
+}
+
+/** Where jobs with this configuration keep their state; a sentence when it does not say. */
+async function configuredPlace(
+  io: ReaderIo,
+  file: string | undefined,
+): Promise<{ readonly dir: string } | { readonly problem: string }> {
+  const { loadConfig } = await import('../../config/load.js');
+  const loaded = await loadConfig({ env: io.env, cwd: io.cwd, file });
+  if (loaded.ok && loaded.config.store.path !== null) return { dir: loaded.config.store.path };
+  const problem = `name the state directory: --state-dir ${suggestion(io)}`;
+  if (loaded.ok) return { problem };
+  const { formatProblem } = await import('../../config/problem.js');
+  return {
+    problem: `${problem}\nthe configuration cannot be asked for it:\n${loaded.problems.map(formatProblem).join('\n')}`,
+  };
 }
 
 export async function complain(io: ReaderIo, message: string): Promise<number> {
