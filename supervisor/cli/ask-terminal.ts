@@ -34,7 +34,7 @@ function askOnce(terminal: number, question: Question): Promise<'allow' | 'deny'
   return new Promise((resolve) => {
     const input = new ReadStream(openSync('/dev/tty', 'r'));
     const lines = createInterface({ input });
-    writeSync(terminal, `\r\nturnd: allow ${question.tool} ${visible(question.arguments)} ? [y/N] `);
+    writeSync(terminal, `turnd: allow ${question.tool} ${visible(question.arguments)}? [y/N] `);
     let answered = false;
     lines.once('line', (line) => {
       answered = true;

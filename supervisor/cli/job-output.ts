@@ -1,7 +1,7 @@
 // What a job prints: the answer alone, one JSON document, or a line per event. Diagnostics go to stderr.
 import type { Clock } from '../../shared/clock.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
-import type { LiveEvent } from '../tools/running-turn.js';
+import type { Ask, LiveEvent } from '../tools/running-turn.js';
 import { type Io, writeAll } from './io.js';
 import { progressLine } from './progress-line.js';
 import { notificationLines, startedLine, type TurnAddress } from './stream-json.js';
@@ -9,6 +9,8 @@ import { notificationLines, startedLine, type TurnAddress } from './stream-json.
 export interface JobOutput {
   started(address: TurnAddress): void;
   onLive(event: LiveEvent): void;
+  /** The same, with nothing written over the question. */
+  asking(ask: Ask): Ask;
   /** Writes the result and waits until it is out. */
   finish(report: JobResult): Promise<void>;
 }
@@ -32,6 +34,7 @@ export function jobOutput(format: 'text' | 'json' | 'stream-json', io: Io, clock
       if (lines !== null) lines(event);
       else early?.push(event);
     },
+    asking: (ask) => (question) => progress.during(() => ask(question)),
     finish: async (report) => {
       progress.stop();
       const text = format === 'text' ? report.reply : JSON.stringify(report);

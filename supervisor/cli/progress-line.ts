@@ -8,21 +8,25 @@ const TICK_MS = 1_000;
 
 export interface ProgressLine {
   onLive(event: LiveEvent): void;
+  /** Takes the line away while somebody is asked something on the same terminal; the next update brings it back. */
+  during<Answer>(question: () => Promise<Answer>): Promise<Answer>;
   /** Takes the line away and stops. */
   stop(): void;
 }
 
 export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
-  if (stderr.isTTY !== true) return { onLive: () => undefined, stop: () => undefined };
+  if (stderr.isTTY !== true)
+    return { onLive: () => undefined, during: (question) => question(), stop: () => undefined };
   const startedMs = clock.monotonic();
   let doing = 'starting';
   let round = 0;
   let tokens = 0;
   let stopped = false;
+  let questions = 0;
   let cancelTick: () => void = () => undefined;
 
   const paint = (): void => {
-    if (stopped) return;
+    if (stopped || questions > 0) return;
     const seconds = Math.round((clock.monotonic() - startedMs) / 1_000);
     const parts = [
       doing,
@@ -56,6 +60,16 @@ export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
         doing = `${event.event.tool} ${subject(event.event.arguments)}`.trim();
       } else return;
       paint();
+    },
+    during: async (question) => {
+      stderr.write('\r\u001b[2K');
+      questions += 1;
+      try {
+        return await question();
+      } finally {
+        questions -= 1;
+        paint();
+      }
     },
     stop: () => {
       if (stopped) return;

@@ -188,7 +188,7 @@ class Job {
       secrets,
       template: parts.template,
       workspaceRoot,
-      ask: parts.ask,
+      ask: flags.onAsk === 'wait' ? output.asking(parts.ask) : parts.ask,
       live: (_turnId, event) => output.onLive(event),
       security: {
         mode: config.security.default_mode,
