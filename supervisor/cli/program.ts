@@ -19,7 +19,7 @@ Examples:
 
 Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 loop detected, 4 model endpoint, 5 refused,
 7 steps or tokens exhausted, 8 a call was refused and the job is not done, 9 state directory in use,
-10 state damaged or newer, 124 deadline, 130 SIGINT, 143 SIGTERM.`;
+10 state damaged, newer or unusable, 124 deadline, 130 SIGINT, 143 SIGTERM.`;
 
 type Act = () => Promise<number>;
 
