@@ -64,7 +64,10 @@ export class Control {
 
   /** Sends the last frame and calls back when it has left this process. A socket that is then dropped keeps what it took. */
   finish(frame: ToSupervisor, left: () => void): void {
-    const encoded = encodeFrame(frame);
+    let encoded = encodeFrame(frame);
+    // A word that does not fit must not turn into silence.
+    if (!encoded.ok)
+      encoded = encodeFrame({ type: 'failed', code: 'internal_error', message: encoded.message });
     const closed = this.#closed;
     this.#closed = true;
     if (closed || !encoded.ok) left();

@@ -80,7 +80,9 @@ class IpcLink implements SupervisorLink {
       return;
     }
     this.flush();
-    this.#parts.control.send({ type: 'progress', progress: event });
+    const refused = this.#parts.control.send({ type: 'progress', progress: event });
+    // Nothing may go on from what is not in the journal.
+    if (refused !== null) throw new Error(`a step of the turn cannot be recorded: ${refused}`);
   }
 
   /** Sends the text that still waits to be merged. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../shared/clock.js';
-import { encodeFrame, FrameReader } from '../../shared/ipc/codec.js';
+import { encodeFrame, FRAME_MAX_BYTES, FrameReader } from '../../shared/ipc/codec.js';
 import { parseFrame } from '../../shared/ipc/parse-frame.js';
 import { type ToSupervisor, toSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
@@ -90,6 +90,21 @@ function linkOver(control: IpcLinkParts['control'], parts: Partial<IpcLinkParts>
 }
 
 const CALL = { call_id: 'call_1', round: 1, index: 0, tool: 'read_file', arguments: { path: 'a' } };
+
+t.test('a last word or a step that fits no frame is never passed over in silence', async (t) => {
+  const { control, seen } = await wire(t);
+  const text = 'x'.repeat(FRAME_MAX_BYTES);
+  t.throws(
+    () => linkOver(control).progress({ event: 'note', text }),
+    /a step of the turn cannot be recorded: A frame of/,
+  );
+  let left = 0;
+  control.finish({ type: 'failed', code: 'internal_error', message: text }, () => {
+    left += 1;
+  });
+  t.match(await seen((frame) => frame.type === 'failed'), { message: /over the cap/ });
+  t.equal(left, 1);
+});
 
 t.test('a granted call runs exactly what was granted, and its result waits for the commit', async (t) => {
   const { control, frames, say, seen } = await wire(t);

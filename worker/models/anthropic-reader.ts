@@ -7,7 +7,7 @@ import type { AnswerReader, Reading, Refusal } from './dialect.js';
 import type { ModelAnswer, ModelEvent, StopReason } from './provider.js';
 import { refusalOf } from './refusals.js';
 import {
-  ANSWER_CHARACTERS_MAX,
+  ANSWER_BYTES_MAX,
   distinctIds,
   isObject,
   payload,
@@ -163,7 +163,7 @@ export class AnthropicReader implements AnswerReader {
     const start = event.content_block;
     const block = blockOf(tokenCount(event.index), start);
     this.#blocks.push(block);
-    this.#grow(block.argumentsText.length + block.data.length);
+    this.#grow(Buffer.byteLength(block.argumentsText) + Buffer.byteLength(block.data));
     if (block.type === 'tool_use') this.streamed = true;
     if (block.type === 'text') this.#add('text', textOf(start.text), this.#text);
     if (block.type === 'thinking') this.#add('reasoning', textOf(start.thinking), block.thinking);
@@ -187,7 +187,7 @@ export class AnthropicReader implements AnswerReader {
         break;
       case 'input_json_delta':
         block.argumentsText += textOf(delta.partial_json);
-        this.#grow(textOf(delta.partial_json).length);
+        this.#grow(Buffer.byteLength(textOf(delta.partial_json)));
         break;
       default:
         return 'nothing';
@@ -205,7 +205,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #add(kind: 'text' | 'reasoning', piece: string, join: TextJoin): void {
-    this.#grow(piece.length);
+    this.#grow(Buffer.byteLength(piece));
     this.#tell(kind, join.push(piece));
   }
 
@@ -214,7 +214,7 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #sized(): Reading {
-    if (this.#size <= ANSWER_CHARACTERS_MAX) return 'content';
+    if (this.#size <= ANSWER_BYTES_MAX) return 'content';
     this.failure = { status: 200, type: 'answer_too_large', code: '', param: '', message: '' };
     return 'failed';
   }

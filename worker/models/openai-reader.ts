@@ -7,7 +7,7 @@ import type { AnswerReader, Reading, Refusal } from './dialect.js';
 import type { ModelAnswer, ModelEvent, StopReason } from './provider.js';
 import { refusalOf } from './refusals.js';
 import {
-  ANSWER_CHARACTERS_MAX,
+  ANSWER_BYTES_MAX,
   distinctIds,
   isObject,
   payload,
@@ -91,7 +91,7 @@ export class OpenaiReader implements AnswerReader {
     const choice = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     if (!isObject(choice)) return this.#finish === null ? 'nothing' : 'last';
     const moved = isObject(choice.delta) && this.#delta(choice.delta);
-    if (this.#size > ANSWER_CHARACTERS_MAX) {
+    if (this.#size > ANSWER_BYTES_MAX) {
       this.failure = { status: 200, type: 'answer_too_large', code: '', param: '', message: '' };
       return 'failed';
     }
@@ -139,7 +139,7 @@ export class OpenaiReader implements AnswerReader {
     this.#refused ||= refusal !== '';
     if (thought !== '') this.#tell('reasoning', this.#reasoning.push(thought));
     if (text !== '') this.#tell('text', this.#text.push(text));
-    this.#size += thought.length + text.length;
+    this.#size += Buffer.byteLength(thought) + Buffer.byteLength(text);
     const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject) : [];
     for (const call of calls) this.#callDelta(call);
     return thought !== '' || text !== '' || calls.length > 0;
@@ -159,7 +159,7 @@ export class OpenaiReader implements AnswerReader {
     // A few servers send the arguments parsed.
     const part = isObject(fn.arguments) ? JSON.stringify(fn.arguments) : textOf(fn.arguments);
     call.argumentsText += part;
-    this.#size += part.length;
+    this.#size += Buffer.byteLength(part);
     this.streamed = true;
   }
 

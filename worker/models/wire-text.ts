@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { mapJsonText, sendableText } from '../../shared/transcript/unicode.js';
 
-/** More than any answer a model can write; beyond it the stream is broken or hostile. */
-export const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024;
+/** More than any answer a model can write, and just what the supervisor takes in one frame; in UTF-8. */
+export const ANSWER_BYTES_MAX = 15 * 1024 * 1024;
 
 function endsInHalf(text: string): boolean {
   const unit = text.charCodeAt(text.length - 1);
