@@ -11,6 +11,7 @@ import type { Logger } from './observe/logger.js';
 import { endOrphans } from './processes/orphans.js';
 import type { WarmPool } from './processes/types.js';
 import { buildSnapshot, snapshotHash } from './snapshot/build-snapshot.js';
+import { dropOldSpools } from './snapshot/spool.js';
 import type { Template } from './snapshot/template.js';
 import type { Store } from './store/types.js';
 import type { Ask, LiveListener } from './tools/running-turn.js';
@@ -92,6 +93,7 @@ export async function recoverStore(store: Store, clock: Clock, logger: Logger): 
   const recorded = recordedProcesses(store);
   if (recorded.length > 0)
     logger.log('warn', 'recover.orphans', { ended: await endOrphans(recorded, clock) });
+  dropOldSpools(store.dir);
   for (const turnId of recover(store, clock.now()).turns)
     logger.log('warn', 'recover.turn', { turn_id: turnId });
 }

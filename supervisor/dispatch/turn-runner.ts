@@ -8,6 +8,7 @@ import type { Masker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import { estimateTokens } from '../../shared/transcript/estimate-tokens.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
+import { dropSpool } from '../snapshot/spool.js';
 import type { Store, TurnRow } from '../store/types.js';
 import type { Ask, LiveListener, RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
@@ -96,6 +97,7 @@ class TurnFlight implements Flight {
     } catch (error) {
       this.#giveUp(error);
     }
+    if (this.#running !== null) dropSpool(this.#running.snapshot.spool_dir);
     this.#parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
     this.#cancelDeadline();
     this.#resolveGone();

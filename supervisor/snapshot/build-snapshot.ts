@@ -1,7 +1,5 @@
 // Freezes the input of one turn. What a worker knows of the world is in here; secrets ride beside it.
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../../config/schema.js';
 import type {
   ModelSettings,
@@ -13,6 +11,7 @@ import { canonicalJson, type JsonValue } from '../../shared/json.js';
 import type { Store } from '../store/types.js';
 import { readProjectNotes } from './project-notes.js';
 import { renderPrompt } from './prompt.js';
+import { makeSpool } from './spool.js';
 import type { Template } from './template.js';
 import { toolPlan } from './tool-plan.js';
 import { transcriptSlice } from './transcript-slice.js';
@@ -34,8 +33,6 @@ export function buildSnapshot(
 ): TurnSnapshot {
   const { config, security } = parts;
   const tools = [...toolPlan()];
-  const spoolDir = join(parts.store.dir, 'spool', turn.turnId);
-  mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
   return {
     turn_id: turn.turnId,
     thread_id: turn.threadId,
@@ -56,7 +53,7 @@ export function buildSnapshot(
     limits: limitsOf(config),
     security,
     workspace_root: parts.workspaceRoot,
-    spool_dir: spoolDir,
+    spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
     budget_admission: false,
   };

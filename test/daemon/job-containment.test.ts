@@ -1,5 +1,5 @@
 // Whatever a command does to stay alive, nothing of a turn is left when the turn is over, however it ended.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { document, type StartedJob, scratch, startJob } from '../fakes/job.js';
@@ -125,3 +125,22 @@ t.test('the journal of a killed turn stays readable', async (t) => {
   await job.finished;
   t.ok(readFileSync(join(job.stateDir, 'turnd.db')).length > 0);
 });
+
+t.test(
+  'spilled output of a turn goes with it, but for what was kept, and a crash leaves it for the next start',
+  async (t) => {
+    const stateDir = join(scratch(t), 'state');
+    const spooled = (): string[] =>
+      readdirSync(join(stateDir, 'spool'), { recursive: true, encoding: 'utf8' });
+    const exec = (command: string) => ({ name: 'exec_command', arguments: { command } });
+    const killed = await startJob(t, [{ calls: [exec('seq 1 200000; sleep 60')] }], { stateDir });
+    t.ok(await eventually(() => existsSync(stateDir) && spooled().length > 1, 10_000), 'the command spills');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    t.ok(spooled().length > 1);
+    const next = await startJob(t, [{ calls: [exec('seq 1 200000')] }, { text: 'done' }], { stateDir });
+    t.equal((await next.finished).code, 0);
+    t.same(spooled(), []);
+    t.equal(readdirSync(join(stateDir, 'artifacts')).length, 1, 'the whole output was kept as an artifact');
+  },
+);
