@@ -140,7 +140,10 @@ t.test('names of any script are shown, and names that trick a terminal are made 
 
 t.test('a README that says nothing in prose is not made to say something', async (t) => {
   const { reply } = await play(
-    folderOf(t, { 'README.md': '# Bare\n\n- first of two things\n- the other thing\n\n| a table | of words |\n\n```\ncode is no prose\n```\n' }),
+    folderOf(t, {
+      'README.md':
+        '# Bare\n\n- first of two things\n- the other thing\n\n| a table | of words |\n\n```\ncode is no prose\n```\n',
+    }),
     SUMMARISE,
   );
   t.match(reply, /`README\.md` is titled "Bare" and says no more in prose\./);
@@ -223,6 +226,7 @@ t.test('list, read, search, find and write do what they say', async (t) => {
     /^`src\/a\.ts`, 3 lines, 19 bytes:\n\n```\none\nTODO two\nthree\n```/,
   );
   t.match(await reply('read src/a.ts lines 2-3'), /lines 2–3 of 3:\n\n```\nTODO two\nthree\n```/);
+  t.match(await reply('read src/a.ts line 2'), /, line 2 of 3:\n\n```\nTODO two\n```/);
   t.match(await reply('show the last 1 line of src/a.ts'), /```\nthree\n```/);
   t.match(await reply('read src/a.ts and c.md'), /`src\/a\.ts`[\s\S]*`c\.md`/);
   t.match(await reply('read gone.txt'), /^`gone\.txt` could not be read: \S/);

@@ -44,6 +44,7 @@ function about(view: FileView): string {
 function extent(view: FileView): string {
   const whole = !view.cut && view.firstLine === 1;
   const of = view.lines === null ? '' : ` of ${view.lines}`;
+  if (!whole && view.firstLine === view.lastLine) return `line ${view.firstLine}${of}`;
   if (!whole) return `lines ${view.firstLine}–${view.lastLine}${of}`;
   const lines = view.lines ?? view.lastLine;
   return [countText(lines, 'line'), view.bytes === null ? '' : sizeText(view.bytes)]
