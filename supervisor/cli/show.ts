@@ -33,8 +33,10 @@ export function runShow(io: ReaderIo, args: ShowArgs): Promise<number> {
       return EXIT.ok;
     }
     const root = reader.workspaces.get(thread.workspace_id)?.root ?? 'unknown';
-    const count = turns.length === 1 ? '1 turn' : `${turns.length} turns`;
-    await writeAll(io.stdout, terminalText(`thread ${thread.thread_id}, workspace ${root}, ${count}\n`));
+    await writeAll(
+      io.stdout,
+      terminalText(`thread ${thread.thread_id}, workspace ${root}, ${counted(turns.length, 'turn')}\n`),
+    );
     for (const turn of turns) await writeAll(io.stdout, turnText(reader, turn));
     return EXIT.ok;
   });
@@ -54,8 +56,8 @@ function turnText(reader: Reader, turn: TurnRow): string {
   const facts = [
     time(turn.created_at_ms),
     ...(turn.model === '' ? [] : [turn.model]),
-    `${turn.rounds} rounds`,
-    `${turn.tool_calls} calls`,
+    // Counted when a turn is settled; before that they would only be wrong.
+    ...(turn.state === 'ended' ? [counted(turn.rounds, 'round'), counted(turn.tool_calls, 'call')] : []),
     `${input_tokens} tokens in, ${output_tokens} out`,
   ];
   const head = `\n${turn.turn_id}  ${standing(reader, turn)}\n  ${facts.join(' · ')}\n`;
@@ -67,7 +69,7 @@ function turnText(reader: Reader, turn: TurnRow): string {
 function transcriptLine(event: JournalEvent): string[] {
   switch (event.kind) {
     case 'user_message':
-      return [`${event.principal}: ${event.text}`];
+      return [`${event.principal}: ${event.text.trimEnd()}`];
     case 'assistant_message':
       return event.text === '' ? [] : [`assistant: ${event.text}`];
     case 'tool_intent':
@@ -80,6 +82,10 @@ function transcriptLine(event: JournalEvent): string[] {
     case 'turn_ended':
       return [];
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function oneLine(text: string): string {

@@ -216,6 +216,7 @@ t.test('where the configuration keeps the state, a job and the verbs find it', a
   const shown = await runTurnd(['show'], { cwd });
   t.equal(shown.code, 0, shown.stderr);
   t.match(shown.stdout, /operator: help/);
+  t.match(shown.stdout, /· 1 round · 0 calls ·/);
   const turn = shown.stdout.match(/turn_[0-9a-z]+/)?.[0] ?? '';
   t.match(await runTurnd(['items', turn], { cwd }), { code: 0, stdout: /turn_ended/ });
   const nowhere = await runTurnd(['show'], { cwd: scratch(t) });
@@ -229,6 +230,7 @@ t.test('two verbs read a state directory while a job holds it', async (t) => {
   const shown = await runTurnd(['show', 'root', '--state-dir', job.stateDir]);
   t.equal(shown.code, 0, shown.stderr);
   t.match(shown.stdout, /Do it\./);
+  t.notMatch(shown.stdout, /0 rounds/, 'what is counted at the end is not told before');
   const turnId = shown.stdout.match(/turn_[0-9a-z]+/)?.[0] ?? '';
   const items = startTurnd(['items', turnId, '--state-dir', job.stateDir]);
   const printed = await items.finished;
