@@ -156,10 +156,13 @@ function settingsOf(config: Config, choice: Choice): ModelSettings {
   };
 }
 
+/** By name; a server that speaks for several providers puts theirs in front. */
+const REASONING = /(?:^|\/)(?:gpt-5|o[134](?:[-.]|$)|chatgpt-5)/;
+
 /** 0, except where current models refuse one: nothing on the Anthropic dialect, nothing to a reasoning model. */
 function temperatureFor(choice: Choice): number | null {
   if (choice.dialect !== 'openai') return null;
-  return /^(gpt-5|o[134]([-.]|$)|chatgpt-5)/.test(choice.model) ? null : 0;
+  return REASONING.test(choice.model) ? null : 0;
 }
 
 function readCa(path: string): { ok: true; pem: string } | { ok: false; message: string } {
