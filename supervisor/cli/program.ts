@@ -126,12 +126,15 @@ function declareConfig(program: Command, io: Io, choose: (act: Act) => void): vo
 function declareReaders(program: Command, io: Io, choose: (act: Act) => void): void {
   program
     .command('show')
-    .argument('[thread]', 'thread id', ROOT_THREAD)
+    .argument('[thread]', `thread id, as is --thread (default: "${ROOT_THREAD}")`)
     .description('print the turns of a thread')
     .option('--state-dir <dir>', 'state directory of the job (else store.path of the configuration)')
     .option('--json', 'one JSON line per turn')
-    .action((thread: string, _options, command: Command) =>
-      choose(async () => (await import('./show.js')).runShow(io, { ...command.optsWithGlobals(), thread })),
+    .action((thread: string | undefined, _options, command: Command) =>
+      choose(async () => {
+        const options = command.optsWithGlobals<{ thread: string }>();
+        return (await import('./show.js')).runShow(io, { ...options, thread: thread ?? options.thread });
+      }),
     );
   program
     .command('items')

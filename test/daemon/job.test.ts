@@ -219,6 +219,8 @@ t.test('where the configuration keeps the state, a job and the verbs find it', a
   t.match(shown.stdout, /· 1 round · 0 calls ·/);
   const turn = shown.stdout.match(/turn_[0-9a-z]+/)?.[0] ?? '';
   t.match(await runTurnd(['items', turn], { cwd }), { code: 0, stdout: /turn_ended/ });
+  const other = await runTurnd(['show', '--thread', 'review'], { cwd });
+  t.match(other.stderr, /no thread review in .*; there are: root/, 'as a flag the thread is heard too');
   const nowhere = await runTurnd(['show'], { cwd: scratch(t) });
   t.equal(nowhere.code, 2);
   t.match(nowhere.stderr, /name the state directory: --state-dir/);
