@@ -236,7 +236,9 @@ t.test('list, read, search, find and write do what they say', async (t) => {
   );
   t.match(await reply('search for TODO ignoring case'), /^2 lines match `TODO`, in 2 files/);
   t.match(await reply('search for "x.y" in src'), /src\/b\.ts:1: x\.y/);
-  t.match(await reply('search for "x+y"'), /^Nothing matches `x\+y`, in \d+ files\./);
+  t.match(await reply('search for "x+y"'), /^Nothing matches `x\+y`, in \d+ files\.(?!\n\nPassed)/);
+  writeFileSync(join(folder, 'photo.jpg'), Buffer.from([0xff, 0xd8, 0, 0, 1]));
+  t.match(await reply('search for "x+y"'), /in \d+ files\.\n\nPassed over: 1 file that is no text\./);
   t.match(await reply('search for /^t.*e$/ in src'), /src\/a\.ts:3: three/);
   t.match(await reply('find files *.ts'), /^2 files match `\*\.ts`:\n\n```\nsrc\/a\.ts\nsrc\/b\.ts\n```/);
   t.match(await reply('write "hello you" to new/n.txt'), /^Wrote `new\/n\.txt` \(1 line, 9 bytes\)\./);

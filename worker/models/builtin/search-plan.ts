@@ -1,7 +1,7 @@
 // Finds text in files and shows the lines, file by file.
 import type { JsonValue } from '../../../shared/json.js';
 import type { Command } from './command.js';
-import { flagIn, listIn, noteOf, numberIn, textIn } from './content.js';
+import { flagIn, listIn, noteOf, numberIn, objectIn, textIn } from './content.js';
 import { ask, type Plan } from './plan.js';
 import { failed, joinText } from './told.js';
 import { countText, fenced, oneLine } from './wording.js';
@@ -22,7 +22,7 @@ export function* searchPlan(command: Extract<Command, { kind: 'search' }>): Plan
   if (given.failure !== null) return failed(`${what} could not be searched for: ${given.failure}.`);
   const hits = listIn(given.content, 'matches').flatMap(hitOf);
   const cut = flagIn(given.content, 'truncated');
-  const note = noteOf(given.content);
+  const note = joinText(passedOver(given.content), noteOf(given.content));
   const searched = numberIn(given.content, 'files_searched');
   if (hits.length === 0) {
     const where = searched === null ? '' : `, in ${countText(searched, 'file')}`;
@@ -44,6 +44,20 @@ export function* searchPlan(command: Extract<Command, { kind: 'search' }>): Plan
     ),
     result: lines.join('\n'),
   };
+}
+
+/** Files that were not searched are said, or "nothing matches" would claim too much. */
+function passedOver(content: JsonValue | undefined): string {
+  const skipped = objectIn(content)['skipped'];
+  const parts = [
+    ['binary', 'that is no text', 'that are no text'],
+    ['too_large', 'that is too large', 'that are too large'],
+    ['unreadable', 'that cannot be read', 'that cannot be read'],
+  ].flatMap(([key = '', one = '', many = '']) => {
+    const count = numberIn(skipped, key) ?? 0;
+    return count === 0 ? [] : [`${countText(count, 'file')} ${count === 1 ? one : many}`];
+  });
+  return parts.length === 0 ? '' : `Passed over: ${parts.join(', ')}.`;
 }
 
 function hitLine({ path, line, text }: Hit): string {
