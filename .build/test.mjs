@@ -34,9 +34,10 @@ if (files.length === 0) {
 const tap = 'node_modules/tap/dist/esm/run.mjs';
 // The plugin set of .taprc is compiled into tap once; a fresh install must do it before the first run.
 execFileSync(process.execPath, [tap, 'build'], { stdio: 'ignore' });
+const plainSpawn = `--node-arg=--import=${new URL('plain-spawn.mjs', import.meta.url)}`;
 const child = spawn(
   process.execPath,
-  [tap, 'run', '--reporter=terse', '--jobs=2', '--timeout=120', ...files],
+  [tap, 'run', '--reporter=terse', '--jobs=2', '--timeout=120', plainSpawn, ...files],
   {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined, TAP: undefined },
