@@ -34,6 +34,8 @@ function readText(file: string, mustExist: boolean): FoundFile | undefined {
       const stat = statSync(file, { throwIfNoEntry: false });
       if (stat === undefined) return undefined;
       if (!isOurs(stat)) return refuse(NOT_OURS);
+      // Only who names a pipe is ready to write to it.
+      if (!stat.isFile()) return refuse('is not a regular file');
     }
     bytes = readBounded(file);
   } catch (error) {

@@ -1,5 +1,6 @@
 // The configuration loader: precedence, units, problems with their places, and the ranges of every key.
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -91,6 +92,10 @@ t.test('the named file is read, else $TURND_CONFIG, else ./turnd.yaml', async (t
     /c\.yaml: there is no such file/,
   ]);
   t.match(await bad(loadConfig({ cwd, env: {}, file: '.' })), [/cannot be read: EISDIR/]);
+  const pipe = join(cwd, 'pipe');
+  mkdirSync(pipe);
+  execFileSync('mkfifo', [join(pipe, 'turnd.yaml')]);
+  t.match(await bad(loadConfig({ cwd: pipe, env: {} })), [/turnd\.yaml: is not a regular file/]);
 });
 
 t.test('all problems are told at once, each with its line, its path and the nearest key', async (t) => {
