@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { DIALECTS } from '../../shared/ipc/turn-snapshot.js';
 import { document, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall, FakeStep } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
@@ -28,7 +29,7 @@ function tenRounds(): FakeStep[] {
   return [...rounds, { text: 'All ten rounds are done.', usage: { input: 200, output: 7, cached: 50 } }];
 }
 
-for (const dialect of ['openai', 'anthropic'] as const) {
+for (const dialect of DIALECTS.filter((name) => name !== 'builtin')) {
   t.test(`a job of ten tool rounds with parallel calls answers on stdout alone (${dialect})`, async (t) => {
     const cwd = scratch(t);
     const job = await runJob(t, tenRounds(), { dialect, cwd });
