@@ -69,14 +69,18 @@ export function secretsOf({ token, aws }: ResolvedModel['credentials']): string[
 }
 
 function isConfigured({ intelligence }: Config): boolean {
-  const { endpoints, dialect, token, auth } = intelligence;
-  return [endpoints, dialect, token, ...Object.values(auth)].some((value) => value !== null);
+  const { endpoints, dialect, token } = intelligence;
+  return [endpoints, dialect, token].some((value) => value !== null) || signs(intelligence.auth);
+}
+
+/** Any of the keys says that requests are to be signed, and only one dialect signs. */
+function signs(auth: Config['intelligence']['auth']): boolean {
+  return auth.kind === 'aws' || Object.values(auth).some((value) => value !== null);
 }
 
 function configured(config: Config, env: NodeJS.ProcessEnv): Choice | string {
   const { intelligence } = config;
-  const signed = Object.values(intelligence.auth).some((value) => value !== null);
-  const dialect = intelligence.dialect ?? (signed ? 'bedrock' : 'openai');
+  const dialect = intelligence.dialect ?? (signs(intelligence.auth) ? 'bedrock' : 'openai');
   const token = intelligence.token?.reveal();
   if (dialect === 'builtin') return builtin(null);
   if (dialect === 'bedrock') return bedrock(config, env);
