@@ -17,6 +17,7 @@ const exec = (command: string): FakeCall => call('exec_command', { command });
 function tenRounds(): FakeStep[] {
   const rounds = Array.from({ length: 10 }, (_, round) => ({
     text: round === 0 ? 'Let me look.' : '',
+    ...(round === 0 ? { reasoning: 'First the folder.' } : {}),
     calls: [
       exec(`echo round ${round}`),
       call('list_dir', { path: '.' }),
@@ -36,6 +37,8 @@ for (const dialect of DIALECTS.filter((name) => name !== 'builtin')) {
     t.equal(job.code, 0, job.stderr);
     t.equal(job.stdout, 'All ten rounds are done.\n');
     t.equal(readFileSync(join(cwd, 'out-8.txt'), 'utf8'), 'round 8\n');
+    for (const request of job.model.requests.slice(1))
+      t.match(request.bodyText, 'First the folder.', 'reasoning goes back to its model within the turn');
     job.model.assertDone();
   });
   t.test(`--output json is one document (${dialect})`, async (t) => {
