@@ -22,8 +22,23 @@ export function contradictions(config: Config, placeOf: (path: string) => Place)
       tell('intelligence.token', 'the built-in model takes no token: remove it, or choose another dialect');
     }
   }
+  authContradictions(config, tell);
   if (config.limits.pong_ms >= config.limits.progress_ms) {
     tell('limits.pong', 'must be shorter than limits.progress, or no ping is ever missed in time');
   }
   return problems;
+}
+
+function authContradictions({ intelligence }: Config, tell: (path: string, message: string) => void): void {
+  const { auth, dialect, token } = intelligence;
+  const given = Object.entries(auth).find(([, value]) => value !== null);
+  if (given === undefined) return;
+  const path = `intelligence.auth.${given[0]}`;
+  if (dialect !== null && dialect !== 'bedrock')
+    tell(path, `only the dialect bedrock signs requests: remove it, or choose that dialect`);
+  if (token !== null) tell(path, 'stands beside intelligence.token; keep one of the two');
+  if ((auth.access_key_id === null) !== (auth.secret_access_key === null))
+    tell('intelligence.auth', 'access_key_id and secret_access_key belong together');
+  if (auth.session_token !== null && auth.access_key_id === null)
+    tell('intelligence.auth.session_token', 'belongs to an access_key_id and a secret_access_key');
 }

@@ -24,7 +24,10 @@ export const DEFAULTS: Config = {
     model: null,
     dialect: null,
     token: null,
+    auth: { kind: null, region: null, access_key_id: null, secret_access_key: null, session_token: null },
     headers: {},
+    // A model held to the schema by its provider needs no second asking; the others are asked in words.
+    structured_output: 'auto',
     // Providers know the limit of each model; a number of ours would be too low for one and refused by another.
     max_output_tokens: 0,
     ca_file: null,

@@ -2,7 +2,7 @@
 // JSON Schema and `turnd config show` all come from this one tree. Defaults stand in defaults.ts.
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { DIALECTS } from '../shared/ipc/turn-snapshot.js';
+import { DIALECTS, STRUCTURED_OUTPUTS } from '../shared/ipc/turn-snapshot.js';
 import { endpoint, headers, secret } from './credentials.js';
 import {
   choice,
@@ -57,6 +57,24 @@ const agent = group('Who the agent is, and how many turns it works on at once.',
   }),
 });
 
+const auth = group('Keys for servers that want signed requests, as secret references.', {
+  kind: optional(
+    choice('How requests are signed: `aws` for Bedrock, with the keys below or those of the environment.', [
+      'aws',
+    ]),
+  ),
+  region: optional(
+    text('AWS region. Without it: that of the endpoint, else `AWS_REGION`.', {
+      max: 64,
+      pattern: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
+      expected: 'expected a region such as eu-central-1',
+    }),
+  ),
+  access_key_id: optional(secret('AWS access key. Without it: `AWS_ACCESS_KEY_ID`.')),
+  secret_access_key: optional(secret('AWS secret key. Without it: `AWS_SECRET_ACCESS_KEY`.')),
+  session_token: optional(secret('Token of temporary AWS keys. Without keys here: `AWS_SESSION_TOKEN`.')),
+});
+
 const intelligence = group('The model. Without endpoints turnd looks for one.', {
   endpoints: optional(endpoint('URL of the model server: its base, or the full URL of its requests.')),
   model: optional(
@@ -68,12 +86,17 @@ const intelligence = group('The model. Without endpoints turnd looks for one.', 
   ),
   dialect: optional(
     choice(
-      'Language the server speaks: chat completions, messages, or the built-in offline model.',
+      'Language the server speaks: chat completions, responses, messages, Bedrock Converse, or the built-in offline model.',
       DIALECTS,
     ),
   ),
   token: optional(secret('Credential of the model server, as a secret reference.')),
+  auth,
   headers: headers('Further request headers. Those that carry a credential must be secret references.'),
+  structured_output: choice(
+    'How a model is told the schema of an answer: by its own option, in the prompt, or as it can.',
+    STRUCTURED_OUTPUTS,
+  ),
   max_output_tokens: count('Cap of one answer. 0 leaves it to the server.', { min: 0, max: 1_000_000 }),
   ca_file: optional(
     path('PEM file of certificate authorities to trust beside the usual ones.', { file: true }),

@@ -33,7 +33,8 @@ export async function rehearse(settings: ModelSettings, clock: Clock, over: () =
 }
 
 async function playTurn(model: ModelSettings, clock: Clock): Promise<void> {
-  const credentials = { token: 'rehearsal', headers: {}, mask: ['rehearsal'] };
+  const aws = { region: 'rehearsal', access_key_id: 'rehearsal', secret_access_key: 'rehearsal' };
+  const credentials = { token: 'rehearsal', headers: {}, aws, mask: ['rehearsal'] };
   const frame = throughTheWire({ type: 'turn', snapshot: madeUp(model), credentials });
   if (frame === null) return;
   const { signal } = new AbortController();

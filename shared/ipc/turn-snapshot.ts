@@ -7,15 +7,17 @@ import { message } from '../transcript/message.js';
 const positiveMs = v.pipe(v.number(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-export const DIALECTS = ['openai', 'anthropic', 'builtin'] as const;
+export const DIALECTS = ['openai', 'openai_responses', 'anthropic', 'bedrock', 'builtin'] as const;
 export type Dialect = (typeof DIALECTS)[number];
+
+export const STRUCTURED_OUTPUTS = ['auto', 'json_schema', 'prompt'] as const;
 
 /** How to reach the model of this turn. */
 export const modelSettings = v.object({
   dialect: v.picklist(DIALECTS),
   /** Model name as the provider knows it. */
   model: v.string(),
-  /** Full request URL (`…/v1/chat/completions`, `…/v1/messages`); empty for the built-in model. */
+  /** Full request URL (`…/v1/chat/completions`, `…/v1/messages`, `…/model/NAME/converse-stream`); empty for the built-in model. */
   url: v.string(),
   /** Extra request headers that are not secret. */
   headers: v.record(v.string(), v.string()),
@@ -23,6 +25,8 @@ export const modelSettings = v.object({
   max_output_tokens: count,
   /** Sent as `temperature`; null sends none (current models of some providers refuse one). */
   temperature: v.nullable(v.number()),
+  /** How a schema for the answer is told: by an option of the request, in words, or as the dialect can (left out: `auto`). */
+  structured_output: v.optional(v.picklist(STRUCTURED_OUTPUTS)),
   /** Request options this model refused before (`option_dropped`), never sent to it again by this supervisor. */
   omit: v.array(v.string()),
   connect_ms: positiveMs,
@@ -95,10 +99,21 @@ export const turnSnapshot = v.object({
 });
 export type TurnSnapshot = v.InferOutput<typeof turnSnapshot>;
 
+/** What requests to AWS are signed with. */
+const awsKeys = v.object({
+  region: v.string(),
+  access_key_id: v.string(),
+  secret_access_key: v.string(),
+  /** Of temporary keys only. */
+  session_token: v.optional(v.string()),
+});
+export type AwsKeys = v.InferOutput<typeof awsKeys>;
+
 /** Secrets of this turn. Never stored, never logged, never hashed, never in argv or environment. */
 export const turnCredentials = v.object({
   token: v.optional(v.string()),
   headers: v.record(v.string(), v.string()),
+  aws: v.optional(awsKeys),
   /** Extra certificate authorities, PEM. */
   ca: v.optional(v.string()),
   /** Values that must be masked in whatever leaves the worker. */

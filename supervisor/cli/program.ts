@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { nearest } from '../../config/nearest.js';
 import { isId, ROOT_THREAD } from '../../shared/ids.js';
+import { DIALECTS } from '../../shared/ipc/turn-snapshot.js';
 import { EXIT } from '../exit-codes.js';
 import type { LaunchedAhead } from '../processes/types.js';
 import { VERSION } from '../version.js';
@@ -71,9 +72,7 @@ function declareJob(program: Command, io: Io, choose: (act: Act) => void, ahead:
     .option('--thread <id>', 'thread to continue', threadId, ROOT_THREAD)
     .option('--model <name>', 'model name')
     .option('--endpoint <url>', 'model server, with or without its /v1')
-    .addOption(
-      new Option('--dialect <name>', 'what the endpoint speaks').choices(['openai', 'anthropic', 'builtin']),
-    )
+    .addOption(new Option('--dialect <name>', 'what the endpoint speaks').choices([...DIALECTS]))
     .addOption(
       new Option('--permission-mode <mode>', 'what runs without asking').choices([
         'full_access',

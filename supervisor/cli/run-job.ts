@@ -11,7 +11,7 @@ import { makeMasker } from '../../shared/mask.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
 import { composeSupervisor, recoverStore } from '../compose.js';
 import { EXIT, jobExitCode } from '../exit-codes.js';
-import { type ResolvedModel, resolveModel } from '../intelligence/resolve-model.js';
+import { type ResolvedModel, resolveModel, secretsOf } from '../intelligence/resolve-model.js';
 import { type Logger, makeLogger } from '../observe/logger.js';
 import { containmentLayers } from '../processes/containment.js';
 import type { LaunchedAhead, WarmPool } from '../processes/types.js';
@@ -170,10 +170,7 @@ class Job {
     const { io, flags, loaded, logger, workspaceRoot } = this.#parts;
     const config = this.#config;
     const { store, pool, model } = parts;
-    const secrets = [
-      ...loaded.secrets.values,
-      ...(model.credentials.token === undefined ? [] : [model.credentials.token]),
-    ];
+    const secrets = [...loaded.secrets.values, ...secretsOf(model.credentials)];
     const masker = makeMasker(secrets);
     logger.mask(masker);
     const output = jobOutput(flags.output, io, clock);

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../../config/schema.js';
 import type { Clock } from '../../shared/clock.js';
-import type { Dialect, ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
+import type { AwsKeys, Dialect, ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
+import { awsAccess } from './aws-access.js';
 import { LOCAL_SERVER, probeLocalServer } from './probe-local.js';
 
 export interface ResolvedModel {
@@ -28,6 +29,7 @@ interface Choice {
   readonly base: string;
   readonly model: string;
   readonly token: string | undefined;
+  readonly aws?: AwsKeys;
   readonly notice: string | null;
 }
 
@@ -37,7 +39,7 @@ export async function resolveModel(
   clock: Clock,
 ): Promise<Resolution> {
   const { intelligence } = config;
-  const choice = isConfigured(config) ? configured(config) : await discovered(config, env, clock);
+  const choice = isConfigured(config) ? configured(config, env) : await discovered(config, env, clock);
   if (typeof choice === 'string') return { ok: false, message: choice };
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(intelligence.headers)) {
@@ -52,6 +54,7 @@ export async function resolveModel(
       credentials: {
         headers,
         ...(choice.token === undefined ? {} : { token: choice.token }),
+        ...(choice.aws === undefined ? {} : { aws: choice.aws }),
         ...(ca === undefined ? {} : { ca: ca.pem }),
       },
       notice: choice.notice,
@@ -59,14 +62,28 @@ export async function resolveModel(
   };
 }
 
-function isConfigured({ intelligence }: Config): boolean {
-  return intelligence.endpoints !== null || intelligence.dialect !== null || intelligence.token !== null;
+/** Every secret among the credentials, to be masked wherever text leaves. */
+export function secretsOf({ token, aws }: ResolvedModel['credentials']): string[] {
+  const keys = aws === undefined ? [] : [aws.access_key_id, aws.secret_access_key, aws.session_token];
+  return [token, ...keys].filter((value) => value !== undefined);
 }
 
-function configured({ intelligence }: Config): Choice | string {
-  const dialect = intelligence.dialect ?? 'openai';
+function isConfigured({ intelligence }: Config): boolean {
+  const { endpoints, dialect, token } = intelligence;
+  return [endpoints, dialect, token].some((value) => value !== null) || signs(intelligence.auth);
+}
+
+/** Any of the keys says that requests are to be signed, and only one dialect signs. */
+function signs(auth: Config['intelligence']['auth']): boolean {
+  return auth.kind === 'aws' || Object.values(auth).some((value) => value !== null);
+}
+
+function configured(config: Config, env: NodeJS.ProcessEnv): Choice | string {
+  const { intelligence } = config;
+  const dialect = intelligence.dialect ?? (signs(intelligence.auth) ? 'bedrock' : 'openai');
   const token = intelligence.token?.reveal();
   if (dialect === 'builtin') return builtin(null);
+  if (dialect === 'bedrock') return bedrock(config, env);
   const known = dialect === 'anthropic' ? ANTHROPIC : OPENAI;
   if (intelligence.endpoints !== null && intelligence.model === null)
     return 'intelligence.model: an endpoint needs the name of a model (--model NAME, or intelligence.model)';
@@ -75,6 +92,22 @@ function configured({ intelligence }: Config): Choice | string {
     base: intelligence.endpoints ?? known.url,
     model: intelligence.model ?? known.model,
     token,
+    notice: null,
+  };
+}
+
+function bedrock(config: Config, env: NodeJS.ProcessEnv): Choice | string {
+  const { model, token } = config.intelligence;
+  if (model === null)
+    return 'intelligence.model: Bedrock needs the id of a model or inference profile (--model ID, or intelligence.model)';
+  const access = awsAccess(config, env);
+  if (typeof access === 'string') return access;
+  return {
+    dialect: 'bedrock',
+    base: access.base,
+    model,
+    token: token?.reveal(),
+    ...(access.keys === null ? {} : { aws: access.keys }),
     notice: null,
   };
 }
@@ -124,15 +157,21 @@ function builtin(notice: string | null): Choice {
 
 const PATHS: Readonly<Record<Dialect, string>> = {
   openai: 'chat/completions',
+  openai_responses: 'responses',
   anthropic: 'messages',
+  bedrock: 'converse-stream',
   builtin: '',
 };
 
-/** An endpoint may be the server, its `/v1`, or the whole request URL. */
-export function requestUrl(dialect: Dialect, base: string): string {
+/** An endpoint may be the server, its `/v1`, or the whole request URL; on Bedrock the model is a part of the path. */
+export function requestUrl(dialect: Dialect, base: string, model = ''): string {
   const path = PATHS[dialect];
   if (path === '') return '';
   const trimmed = base.replace(/\/+$/, '');
+  if (dialect === 'bedrock') {
+    const server = trimmed.replace(/\/model\/[^/]+\/converse(?:-stream)?$/, '');
+    return `${server}/model/${encodeURIComponent(model)}/${path}`;
+  }
   if (trimmed.endsWith(`/${path}`)) return trimmed;
   return /\/v\d+[a-z]*$/.test(trimmed) ? `${trimmed}/${path}` : `${trimmed}/v1/${path}`;
 }
@@ -142,10 +181,11 @@ function settingsOf(config: Config, choice: Choice): ModelSettings {
   return {
     dialect: choice.dialect,
     model: choice.model,
-    url: requestUrl(choice.dialect, choice.base),
+    url: requestUrl(choice.dialect, choice.base, choice.model),
     headers: {},
     max_output_tokens: config.intelligence.max_output_tokens,
     temperature: temperatureFor(choice),
+    structured_output: config.intelligence.structured_output,
     omit: [],
     connect_ms: limits.connect_ms,
     first_byte_ms: limits.first_byte_ms,
@@ -157,12 +197,22 @@ function settingsOf(config: Config, choice: Choice): ModelSettings {
 }
 
 /** By name; a server that speaks for several providers puts theirs in front. */
-const REASONING = /(?:^|\/)(?:gpt-5|o[134](?:[-.]|$)|chatgpt-5)/;
+const REASONING = /(?:^|[/.])(?:gpt-5|o[134](?:[-.]|$)|chatgpt-5)/;
+/** On Bedrock besides: a Claude, an open model that reasons, and a profile, which hides its model. */
+const REASONING_ON_BEDROCK = /anthropic|claude|gpt-oss|deepseek\.r|^arn:/i;
 
-/** 0, except where current models refuse one: nothing on the Anthropic dialect, nothing to a reasoning model. */
-function temperatureFor(choice: Choice): number | null {
-  if (choice.dialect !== 'openai') return null;
-  return REASONING.test(choice.model) ? null : 0;
+/** 0, except where current models refuse one: a Claude by any way, and every model that reasons. */
+function temperatureFor({ dialect, model }: Choice): number | null {
+  switch (dialect) {
+    case 'openai':
+    case 'openai_responses':
+      return REASONING.test(model) ? null : 0;
+    case 'bedrock':
+      return REASONING.test(model) || REASONING_ON_BEDROCK.test(model) ? null : 0;
+    case 'anthropic':
+    case 'builtin':
+      return null;
+  }
 }
 
 function readCa(path: string): { ok: true; pem: string } | { ok: false; message: string } {

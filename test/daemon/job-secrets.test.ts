@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startFakeModel } from '../fakes/fake-model-server.js';
-import { scratch, startJob } from '../fakes/job.js';
+import { AWS_ENV, scratch, startJob } from '../fakes/job.js';
 import { processesWith } from '../fakes/processes.js';
 import { startTurnd } from '../fakes/run-turnd.js';
 
@@ -125,4 +125,34 @@ t.test('a child gets an allow-listed environment and no terminal', async (t) => 
   t.notMatch(body, 'NODE_OPTIONS');
   t.match(body, 'GIT_PAGER=');
   t.match(body, 'not a tty');
+});
+
+t.test('keys for AWS sign requests and are seen nowhere', async (t) => {
+  const look = { command: 'env | sort; cat /proc/$PPID/environ; cat /proc/self/environ' };
+  const said = `denied for ${AWS_ENV.AWS_SECRET_ACCESS_KEY} ${AWS_ENV.AWS_SESSION_TOKEN}`;
+  const job = await startJob(
+    t,
+    [
+      { calls: [{ name: 'exec_command', arguments: look }] },
+      { calls: [{ name: 'exec_command', arguments: { command: `echo ${said}` } }] },
+      { status: 403, body: { message: said } },
+    ],
+    {
+      dialect: 'bedrock',
+      args: ['--output', 'stream-json'],
+      env: { TURND_OBSERVABILITY_LOG_LEVEL: 'debug' },
+    },
+  );
+  const finished = await job.finished;
+  t.equal(finished.code, 4, finished.stderr);
+  const [first] = job.model.requests;
+  t.match(String(first?.headers.authorization), /^AWS4-HMAC-SHA256 Credential=AKIDJOBCANARY\//);
+  t.equal(first?.headers['x-amz-security-token'], AWS_ENV.AWS_SESSION_TOKEN);
+  for (const secret of [AWS_ENV.AWS_SECRET_ACCESS_KEY, AWS_ENV.AWS_SESSION_TOKEN]) {
+    t.notMatch(finished.stdout, secret, 'stdout');
+    t.notMatch(finished.stderr, secret, 'stderr, debug logs included');
+    t.notMatch(job.model.requests[1]?.bodyText, secret, 'what a command sees');
+    t.same(filesWith(job.stateDir, secret), [], 'the state directory');
+  }
+  t.notMatch(first?.headers.authorization, AWS_ENV.AWS_SECRET_ACCESS_KEY);
 });

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { DIALECTS } from '../../shared/ipc/turn-snapshot.js';
 import { document, inShell, runJob, scratch, startJob } from '../fakes/job.js';
 import type { FakeCall, FakeStep } from '../fakes/model-steps.js';
 import { eventually } from '../fakes/processes.js';
@@ -16,6 +17,7 @@ const exec = (command: string): FakeCall => call('exec_command', { command });
 function tenRounds(): FakeStep[] {
   const rounds = Array.from({ length: 10 }, (_, round) => ({
     text: round === 0 ? 'Let me look.' : '',
+    ...(round === 0 ? { reasoning: 'First the folder.' } : {}),
     calls: [
       exec(`echo round ${round}`),
       call('list_dir', { path: '.' }),
@@ -28,13 +30,15 @@ function tenRounds(): FakeStep[] {
   return [...rounds, { text: 'All ten rounds are done.', usage: { input: 200, output: 7, cached: 50 } }];
 }
 
-for (const dialect of ['openai', 'anthropic'] as const) {
+for (const dialect of DIALECTS.filter((name) => name !== 'builtin')) {
   t.test(`a job of ten tool rounds with parallel calls answers on stdout alone (${dialect})`, async (t) => {
     const cwd = scratch(t);
     const job = await runJob(t, tenRounds(), { dialect, cwd });
     t.equal(job.code, 0, job.stderr);
     t.equal(job.stdout, 'All ten rounds are done.\n');
     t.equal(readFileSync(join(cwd, 'out-8.txt'), 'utf8'), 'round 8\n');
+    for (const request of job.model.requests.slice(1))
+      t.match(request.bodyText, 'First the folder.', 'reasoning goes back to its model within the turn');
     job.model.assertDone();
   });
   t.test(`--output json is one document (${dialect})`, async (t) => {

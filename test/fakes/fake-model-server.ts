@@ -1,4 +1,4 @@
-// The one fake model of the tests and benches: both dialects on one loopback port, scripted, counted.
+// The one fake model of the tests and benches: all dialects on one loopback port, scripted, counted.
 // It answers what the script says and nothing else: a step left over or a request too many fails `assertDone`.
 import assert from 'node:assert';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -29,7 +29,9 @@ export interface FakeModel {
   /** `http(s)://127.0.0.1:PORT`, no slash at the end. */
   readonly url: string;
   readonly openaiUrl: string;
+  readonly responsesUrl: string;
   readonly anthropicUrl: string;
+  bedrockUrl(model: string): string;
   /** PEM of the authority to trust; undefined without TLS. */
   readonly ca: string | undefined;
   readonly requests: readonly FakeRequest[];
@@ -85,6 +87,12 @@ async function readAll(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
+}
+
+function dialectOf(path: string): FakeRequest['dialect'] {
+  if (path.endsWith('/converse-stream')) return 'bedrock';
+  if (path.endsWith('/responses')) return 'openai_responses';
+  return path.includes('/messages') ? 'anthropic' : 'openai';
 }
 
 function refusal(text: string): FakeStep {
@@ -143,8 +151,16 @@ class Desk implements FakeModel {
     return `${this.url}/v1/chat/completions`;
   }
 
+  get responsesUrl(): string {
+    return `${this.url}/v1/responses`;
+  }
+
   get anthropicUrl(): string {
     return `${this.url}/v1/messages`;
+  }
+
+  bedrockUrl(model: string): string {
+    return `${this.url}/model/${encodeURIComponent(model)}/converse-stream`;
   }
 
   waitForRequest(n: number, boundMs = 10_000): Promise<FakeRequest> {
@@ -200,7 +216,7 @@ class Desk implements FakeModel {
       index: this.requests.length,
       method: message.method ?? '',
       path,
-      dialect: path.includes('/messages') ? 'anthropic' : 'openai',
+      dialect: dialectOf(path),
       headers: message.headers,
       bodyText,
       get body() {

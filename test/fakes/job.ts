@@ -7,11 +7,11 @@ import type { Test } from 'tap';
 import * as v from 'valibot';
 import { type JobResult, jobResult } from '../../shared/protocol/job-result.js';
 import { type FakeModel, startFakeModel } from './fake-model-server.js';
-import type { FakeScript } from './model-steps.js';
+import type { FakeScript, HttpDialect } from './model-steps.js';
 import { cleanEnv, type Finished, type Running, type RunOptions, startTurnd, TURND } from './run-turnd.js';
 
 export interface JobOptions extends RunOptions {
-  readonly dialect?: 'openai' | 'anthropic';
+  readonly dialect?: HttpDialect;
   readonly prompt?: string;
   readonly args?: readonly string[];
   /** Left out: a fresh one of the test. */
@@ -23,6 +23,14 @@ export interface StartedJob extends Running {
   readonly model: FakeModel;
   readonly stateDir: string;
 }
+
+/** What a shell that may call AWS has set. */
+export const AWS_ENV = {
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'AKIDJOBCANARY',
+  AWS_SECRET_ACCESS_KEY: 'canary-aws-secret-key',
+  AWS_SESSION_TOKEN: 'canary-aws-session-token',
+};
 
 /** A folder outside of any checkout, gone when the test ends. */
 export function scratch(t: Test, prefix = 'turnd-test-'): string {
@@ -43,7 +51,11 @@ export async function startJob(t: Test, script: FakeScript, options: JobOptions 
       ...['--endpoint', model.url, '--dialect', dialect, '--model', 'scripted', '--state-dir', stateDir],
       ...(options.args ?? []),
     ],
-    { cwd: options.cwd ?? scratch(t), ...options },
+    {
+      cwd: options.cwd ?? scratch(t),
+      ...options,
+      env: { ...(dialect === 'bedrock' ? AWS_ENV : {}), ...options.env },
+    },
   );
   t.teardown(() => running.child.kill('SIGKILL'));
   return { ...running, model, stateDir };

@@ -1,13 +1,12 @@
 // Calls a provider the way the turn loop does, against the fake model server, with everything defaulted that a test
 // does not care about.
 import { type Clock, systemClock } from '../../shared/clock.js';
-import type { ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
+import type { AwsKeys, ModelSettings, TurnCredentials } from '../../shared/ipc/turn-snapshot.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import type { ModelEvent, ModelOutcome, ModelProvider, ModelRequest } from '../../worker/models/provider.js';
 import { providerFor } from '../../worker/models/registry.js';
 import { type FakeModel, type FakeModelOptions, startFakeModel } from './fake-model-server.js';
-
-export type HttpDialect = 'openai' | 'anthropic';
+import type { HttpDialect } from './model-steps.js';
 
 /** The limits of the default configuration, where time runs `factor` times faster. */
 export function hurried(factor: number): Clock {
@@ -57,6 +56,26 @@ export interface BenchOptions extends FakeModelOptions {
   readonly settings?: Partial<ModelSettings>;
 }
 
+/** The secret is the same canary that is the token elsewhere. */
+export const AWS_KEYS: AwsKeys = {
+  region: 'eu-central-1',
+  access_key_id: 'AKIDCANARY',
+  secret_access_key: 'canary-key-123',
+};
+
+function urlOf(model: FakeModel, dialect: HttpDialect): string {
+  switch (dialect) {
+    case 'openai':
+      return model.openaiUrl;
+    case 'openai_responses':
+      return model.responsesUrl;
+    case 'anthropic':
+      return model.anthropicUrl;
+    case 'bedrock':
+      return model.bedrockUrl('test-model');
+  }
+}
+
 /** A fake server and a provider for it. */
 export async function modelBench(options: BenchOptions): Promise<Bench> {
   const model = await startFakeModel(options);
@@ -64,7 +83,7 @@ export async function modelBench(options: BenchOptions): Promise<Bench> {
   const settings: ModelSettings = {
     dialect: options.dialect,
     model: 'test-model',
-    url: options.dialect === 'openai' ? model.openaiUrl : model.anthropicUrl,
+    url: urlOf(model, options.dialect),
     headers: {},
     max_output_tokens: 0,
     temperature: null,
@@ -83,7 +102,7 @@ export async function modelBench(options: BenchOptions): Promise<Bench> {
     const request: ModelRequest = {
       settings: { ...settings, ...given.settings },
       credentials: {
-        token: 'canary-key-123',
+        ...(settings.dialect === 'bedrock' ? { aws: AWS_KEYS } : { token: 'canary-key-123' }),
         headers: {},
         mask: ['canary-key-123'],
         ...(model.ca === undefined ? {} : { ca: model.ca }),

@@ -1,15 +1,16 @@
 // The words in which the provider contract is tested: one test for each dialect, and what is looked at in an outcome.
 import assert from 'node:assert';
 import t, { type Test } from 'tap';
+import { DIALECTS } from '../../shared/ipc/turn-snapshot.js';
 import type { ModelAnswer } from '../../worker/models/provider.js';
-import { type Bench, type BenchOptions, type HttpDialect, modelBench, type Told } from './model-call.js';
-import type { FakeStep } from './model-steps.js';
+import { type Bench, type BenchOptions, modelBench, type Told } from './model-call.js';
+import type { FakeStep, HttpDialect } from './model-steps.js';
 
-const DIALECTS: readonly HttpDialect[] = ['openai', 'anthropic'];
+const OVER_HTTP = DIALECTS.filter((dialect) => dialect !== 'builtin');
 
 /** Registers the test once for each dialect. */
-export function forBoth(name: string, body: (t: Test, dialect: HttpDialect) => Promise<void>): void {
-  for (const dialect of DIALECTS) t.test(`${dialect}: ${name}`, (sub) => body(sub, dialect));
+export function forEveryDialect(name: string, body: (t: Test, dialect: HttpDialect) => Promise<void>): void {
+  for (const dialect of OVER_HTTP) t.test(`${dialect}: ${name}`, (sub) => body(sub, dialect));
 }
 
 /** A bench that closes with its test. */

@@ -2,19 +2,19 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { sleep, systemClock } from '../../shared/clock.js';
+import { errorEvent, eventsOf, halfEvent, pingOf, streamType } from './model-bytes.js';
 import type { BreakOff, FakeRequest, FakeStep } from './model-steps.js';
-import { errorEvent, eventsOf } from './model-streams.js';
 
 const PING_EVERY_MS = 10;
-const HALF_EVENT = 'data: {"choices":[{"index":0,"delta":{"con';
 
 function head(step: FakeStep, request: FakeRequest, type: string): Record<string, string> {
-  return { 'content-type': type, 'x-request-id': `req_fake_${request.index}`, ...step.headers };
+  const name = request.dialect === 'bedrock' ? 'x-amzn-requestid' : 'x-request-id';
+  return { 'content-type': type, [name]: `req_fake_${request.index}`, ...step.headers };
 }
 
-async function pingForEver(response: ServerResponse): Promise<void> {
+async function pingForEver(response: ServerResponse, ping: Buffer): Promise<void> {
   while (!response.destroyed && !response.writableEnded) {
-    response.write(': ping\n\n');
+    response.write(ping);
     await sleep(systemClock, PING_EVERY_MS);
   }
 }
@@ -32,10 +32,10 @@ async function goWrong(response: ServerResponse, request: FakeRequest, fault: Br
     case 'silence':
       return;
     case 'half_event':
-      response.write(HALF_EVENT);
+      response.write(halfEvent(request.dialect));
       return;
     case 'pings':
-      return pingForEver(response);
+      return pingForEver(response, pingOf(request.dialect));
     case 'error_event':
       response.end(
         errorEvent(
@@ -47,13 +47,13 @@ async function goWrong(response: ServerResponse, request: FakeRequest, fault: Br
   }
 }
 
-async function writeAll(response: ServerResponse, events: readonly string[], step: FakeStep): Promise<void> {
+async function writeAll(response: ServerResponse, events: readonly Buffer[], step: FakeStep): Promise<void> {
   if (step.pieceDelayMs === undefined && step.splitBytes === undefined) {
-    if (events.length > 0) response.write(events.join(''));
+    if (events.length > 0) response.write(Buffer.concat(events));
     return;
   }
   if (step.splitBytes !== undefined) {
-    const bytes = Buffer.from(events.join(''));
+    const bytes = Buffer.concat(events);
     for (let start = 0; start < bytes.length && !response.destroyed; start += step.splitBytes) {
       response.write(bytes.subarray(start, start + step.splitBytes));
       await nextTick();
@@ -80,11 +80,6 @@ function faultOf(step: FakeStep): BreakOff | undefined {
   return step.breakOff;
 }
 
-function streamOf(step: FakeStep, request: FakeRequest): readonly string[] {
-  if (step.raw === undefined) return eventsOf(step, request);
-  return typeof step.raw === 'string' ? [step.raw] : step.raw;
-}
-
 /** Answers one request as the step says. Resolves when nothing more will be written. */
 export async function play(response: ServerResponse, request: FakeRequest, step: FakeStep): Promise<void> {
   if (step.hold !== undefined) await step.hold;
@@ -96,14 +91,14 @@ export async function play(response: ServerResponse, request: FakeRequest, step:
   }
   if (step.body !== undefined || (step.status ?? 200) !== 200) return sendPlain(response, request, step);
   const fault = faultOf(step);
-  const events = streamOf(step, request);
-  response.writeHead(200, head(step, request, 'text/event-stream; charset=utf-8'));
+  const events = eventsOf(step, request);
+  response.writeHead(200, head(step, request, streamType(request.dialect)));
   if (fault === undefined) {
     if (step.pieceDelayMs !== undefined || step.splitBytes !== undefined) {
       response.flushHeaders();
       await writeAll(response, events, step);
       response.end();
-    } else response.end(events.join(''));
+    } else response.end(Buffer.concat(events));
     return;
   }
   response.flushHeaders();

@@ -1,55 +1,8 @@
 // What real providers refuse in a request, so that every test that talks to the fake notices a broken history.
-import type { JsonObject, JsonValue } from '../../shared/json.js';
+import type { JsonObject } from '../../shared/json.js';
+import { bedrockRules } from './bedrock-request-rules.js';
 import type { FakeRequest } from './model-steps.js';
-
-const WIRE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;
-/** Matches half of a surrogate pair only. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-function object(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-}
-
-function list(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.map(object) : [];
-}
-
-function blank(value: JsonValue | undefined): boolean {
-  return typeof value !== 'string' || value.trim() === '';
-}
-
-function isObjectText(value: JsonValue | undefined): boolean {
-  try {
-    const parsed: unknown = JSON.parse(String(value));
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
-  } catch {
-    return false;
-  }
-}
-
-function brokenText(value: JsonValue): boolean {
-  if (typeof value === 'string') return LONE_SURROGATE.test(value) || value.includes('\0');
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([key, inner]) => brokenText(key) || brokenText(inner));
-}
-
-/** Calls and results must pair up one to one, the results right after the message that made the calls. */
-function pairing(groups: readonly { calls: string[]; results: string[] }[]): string[] {
-  const broken: string[] = [];
-  const seen = new Set<string>();
-  for (const { calls, results } of groups) {
-    for (const id of calls) {
-      if (!CALL_ID.test(id) || seen.has(id))
-        broken.push(`call id ${JSON.stringify(id)} is empty, used twice or not of the allowed characters`);
-      seen.add(id);
-      const count = results.filter((each) => each === id).length;
-      if (count !== 1) broken.push(`call ${id} has ${count} results right after it`);
-    }
-    for (const id of results) if (!calls.includes(id)) broken.push(`result ${id} has no call before it`);
-  }
-  return broken;
-}
+import { blank, brokenText, isObjectText, list, object, pairing, WIRE_NAME } from './request-shape.js';
 
 function openaiRules(body: JsonObject): string[] {
   const messages = list(body.messages);
@@ -119,12 +72,77 @@ function anthropicRules(request: FakeRequest): string[] {
   return [...broken, ...pairing(groups.filter((_, index) => index % 2 === 1))];
 }
 
+const ITEM_TYPES = new Set(['message', 'reasoning', 'function_call', 'function_call_output']);
+
+function responsesItemRules(item: JsonObject, next: JsonObject | undefined): string[] {
+  const broken: string[] = [];
+  if (!ITEM_TYPES.has(String(item.type))) broken.push(`an item of type ${item.type}`);
+  if (item.type === 'message') {
+    const part = item.role === 'assistant' ? 'output_text' : 'input_text';
+    if (!['system', 'user', 'assistant'].includes(String(item.role))) broken.push(`role ${item.role}`);
+    if (list(item.content).length === 0) broken.push(`an empty ${item.role} message`);
+    for (const { type, text } of list(item.content))
+      if (type !== part || blank(text)) broken.push(`${item.role} content of type ${type}, or empty`);
+  }
+  if (item.type === 'reasoning') {
+    if (blank(item.encrypted_content)) broken.push('reasoning that is not stored and not sealed');
+    if (!Array.isArray(item.summary)) broken.push('reasoning without a summary list');
+    const follows =
+      next?.type === 'reasoning' || next?.type === 'function_call' || next?.role === 'assistant';
+    if (!follows) broken.push('reasoning without the item that it led to');
+  }
+  if (item.type === 'function_call') {
+    if (!WIRE_NAME.test(String(item.name))) broken.push('a call with a bad name');
+    if (!isObjectText(item.arguments)) broken.push('arguments that are not a JSON object');
+  }
+  if (item.type === 'function_call_output' && blank(item.output)) broken.push('an empty output');
+  return broken;
+}
+
+function responsesRules(body: JsonObject): string[] {
+  const items = list(body.input);
+  const broken = items.flatMap((item, index) => responsesItemRules(item, items[index + 1]));
+  const groups: { calls: string[]; results: string[] }[] = [{ calls: [], results: [] }];
+  for (const [index, item] of items.entries()) {
+    const last = groups.at(-1);
+    if (item.type === 'function_call_output') last?.results.push(String(item.call_id));
+    else if (item.type === 'function_call' && items[index - 1]?.type === 'function_call')
+      last?.calls.push(String(item.call_id));
+    else groups.push({ calls: item.type === 'function_call' ? [String(item.call_id)] : [], results: [] });
+  }
+  if ('messages' in body) broken.push('messages belong to another dialect');
+  if ('max_output_tokens' in body && Number(body.max_output_tokens) < 16) broken.push('a cap below 16');
+  if ('instructions' in body && blank(body.instructions)) broken.push('empty instructions');
+  for (const tool of list(body.tools))
+    if (tool.type !== 'function' || !WIRE_NAME.test(String(tool.name))) broken.push('a tool with a bad name');
+  return [...broken, ...pairing(groups)];
+}
+
+/** Fields of a request that its dialect cannot do without. */
+function generalRules({ body, dialect }: FakeRequest): string[] {
+  const broken: string[] = [];
+  const history = dialect === 'openai_responses' ? body.input : body.messages;
+  if (dialect !== 'bedrock' && (typeof body.model !== 'string' || body.model === ''))
+    broken.push('no model is named');
+  if (list(history).length === 0) broken.push('there are no messages');
+  if (brokenText(body)) broken.push('text is not well-formed or holds NUL');
+  return broken;
+}
+
+function ownRules(request: FakeRequest): string[] {
+  switch (request.dialect) {
+    case 'openai':
+      return openaiRules(request.body);
+    case 'openai_responses':
+      return responsesRules(request.body);
+    case 'anthropic':
+      return anthropicRules(request);
+    case 'bedrock':
+      return bedrockRules(request);
+  }
+}
+
 /** Sentences about what a provider would refuse; none when the request is fine. */
 export function brokenRules(request: FakeRequest): string[] {
-  const { body } = request;
-  const broken: string[] = [];
-  if (typeof body.model !== 'string' || body.model === '') broken.push('no model is named');
-  if (list(body.messages).length === 0) broken.push('there are no messages');
-  if (brokenText(body)) broken.push('text is not well-formed or holds NUL');
-  return [...broken, ...(request.dialect === 'openai' ? openaiRules(body) : anthropicRules(request))];
+  return [...generalRules(request), ...ownRules(request)];
 }

@@ -1,6 +1,9 @@
 // What one answer of the fake model server is: its content, its shape on the wire, and how it goes wrong.
-// Field names are ours; the two dialects turn them into their own events (`model-streams.ts`).
+// Field names are ours; the dialects turn them into their own events (`model-streams.ts`).
+import type { Dialect } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
+
+export type HttpDialect = Exclude<Dialect, 'builtin'>;
 
 export interface FakeCall {
   /** The name on the wire, such as `plan_create`. */
@@ -16,7 +19,7 @@ export interface FakeUsage {
   readonly input: number;
   readonly output: number;
   readonly cached?: number;
-  /** Anthropic only: the part of the input written to the cache. */
+  /** Anthropic and Bedrock only: the part of the input written to the cache. */
   readonly created?: number;
 }
 
@@ -37,7 +40,7 @@ export interface FakeStep {
 
   readonly text?: string;
   readonly reasoning?: string;
-  /** Signature of the Anthropic thinking block; null leaves it out. */
+  /** Signature or seal of the reasoning, where the dialect has one; null leaves it out. */
   readonly signature?: string | null;
   readonly calls?: readonly FakeCall[];
   /** Left out: 100 in, 20 out. Null: the answer carries no usage. */
@@ -66,7 +69,7 @@ export interface FakeStep {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | JsonValue;
   /** The bytes of the stream, exactly. */
-  readonly raw?: string | readonly string[];
+  readonly raw?: string | Buffer | readonly (string | Buffer)[];
 
   /** `no_answer` accepts and never answers; `drop` resets the connection before any byte. */
   readonly hang?: 'no_answer' | 'headers_only' | 'half_event' | 'pings' | 'drop';
@@ -78,7 +81,7 @@ export interface FakeRequest {
   readonly index: number;
   readonly method: string;
   readonly path: string;
-  readonly dialect: 'openai' | 'anthropic';
+  readonly dialect: HttpDialect;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly bodyText: string;
   /** The parsed body; `{}` when it was not a JSON object. */

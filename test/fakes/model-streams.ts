@@ -1,10 +1,11 @@
-// Turns a step into the events of a streamed answer, in the words of each dialect.
+// Turns a step into the events of a streamed answer, in the words of each dialect that speaks server-sent events, and
+// gives the others what they share.
 import type { JsonObject } from '../../shared/json.js';
 import type { FakeCall, FakeRequest, FakeStep, FakeUsage } from './model-steps.js';
 
-const USAGE: FakeUsage = { input: 100, output: 20 };
+export const USAGE: FakeUsage = { input: 100, output: 20 };
 
-function pieces(text: string, size: number | undefined): string[] {
+export function pieces(text: string, size: number | undefined): string[] {
   if (text === '') return [];
   if (size === undefined || size >= text.length) return [text];
   const found: string[] = [];
@@ -12,7 +13,7 @@ function pieces(text: string, size: number | undefined): string[] {
   return found;
 }
 
-function argumentsText(call: FakeCall): string {
+export function argumentsText(call: FakeCall): string {
   return typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments);
 }
 
@@ -20,7 +21,7 @@ function modelOf(step: FakeStep, request: FakeRequest): string {
   return step.model ?? (typeof request.body.model === 'string' ? request.body.model : 'fake');
 }
 
-function callId(request: FakeRequest, call: FakeCall, index: number): string {
+export function callId(request: FakeRequest, call: FakeCall, index: number): string {
   return call.id ?? `call_${request.index}_${index}`;
 }
 
@@ -66,15 +67,15 @@ function openaiEvents(step: FakeStep, request: FakeRequest): string[] {
   return events;
 }
 
-function anthropicEvent(type: string, fields: JsonObject): string {
+function typedEvent(type: string, fields: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
 function anthropicBlock(index: number, start: JsonObject, deltas: readonly JsonObject[]): string[] {
   return [
-    anthropicEvent('content_block_start', { index, content_block: start }),
-    ...deltas.map((delta) => anthropicEvent('content_block_delta', { index, delta })),
-    anthropicEvent('content_block_stop', { index }),
+    typedEvent('content_block_start', { index, content_block: start }),
+    ...deltas.map((delta) => typedEvent('content_block_delta', { index, delta })),
+    typedEvent('content_block_stop', { index }),
   ];
 }
 
@@ -138,22 +139,94 @@ function anthropicEvents(step: FakeStep, request: FakeRequest): string[] {
   };
   if (usage !== null) end.usage = { output_tokens: usage.output };
   return [
-    anthropicEvent('message_start', { message: start }),
+    typedEvent('message_start', { message: start }),
     ...anthropicBlocks(step, request),
-    anthropicEvent('message_delta', end),
-    anthropicEvent('message_stop', {}),
+    typedEvent('message_delta', end),
+    typedEvent('message_stop', {}),
   ];
 }
 
+function responsesItems(step: FakeStep, request: FakeRequest): string[] {
+  const events: string[] = [];
+  let index = 0;
+  const add = (item: JsonObject, deltas: readonly string[], done: JsonObject): void => {
+    const at = { output_index: index, item_id: item.id ?? '' };
+    events.push(typedEvent('response.output_item.added', { output_index: index, item }));
+    events.push(...deltas.map((delta) => typedEvent(String(done.deltas), { ...at, delta })));
+    const { deltas: _, ...whole } = done;
+    events.push(
+      typedEvent('response.output_item.done', { output_index: index, item: { ...item, ...whole } }),
+    );
+    index += 1;
+  };
+  if (step.reasoning !== undefined)
+    add({ type: 'reasoning', id: `rs_${request.index}`, summary: [] }, pieces(step.reasoning, step.pieces), {
+      deltas: 'response.reasoning_summary_text.delta',
+      summary: [{ type: 'summary_text', text: step.reasoning }],
+      ...(step.signature === null ? {} : { encrypted_content: step.signature ?? 'sealed-by-the-fake' }),
+    });
+  if (step.text !== undefined)
+    add({ type: 'message', id: `msg_${request.index}`, role: 'assistant' }, pieces(step.text, step.pieces), {
+      deltas: 'response.output_text.delta',
+      content: [{ type: 'output_text', text: step.text, annotations: [] }],
+    });
+  for (const [place, call] of (step.calls ?? []).entries())
+    add(
+      {
+        type: 'function_call',
+        id: `fc_${request.index}_${place}`,
+        call_id: callId(request, call, place),
+        name: call.name,
+        arguments: '',
+      },
+      pieces(argumentsText(call), step.pieces),
+      { deltas: 'response.function_call_arguments.delta', arguments: argumentsText(call) },
+    );
+  return events;
+}
+
+function responsesEvents(step: FakeStep, request: FakeRequest): string[] {
+  const usage = step.usage === undefined ? USAGE : step.usage;
+  const response: JsonObject = {
+    id: `resp_${request.index}`,
+    object: 'response',
+    model: modelOf(step, request),
+  };
+  const whole: JsonObject = { ...response, status: step.stop === undefined ? 'completed' : 'incomplete' };
+  if (step.stop !== undefined) whole.incomplete_details = { reason: step.stop };
+  if (usage !== null)
+    whole.usage = {
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: usage.cached ?? 0 },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: usage.input + usage.output,
+    };
+  return [
+    typedEvent('response.created', { response: { ...response, status: 'in_progress' } }),
+    ...responsesItems(step, request),
+    typedEvent(`response.${whole.status}`, { response: whole }),
+  ];
+}
+
+type SpeaksText = Exclude<FakeRequest['dialect'], 'bedrock'>;
+
+const EVENTS: Readonly<Record<SpeaksText, (step: FakeStep, request: FakeRequest) => string[]>> = {
+  openai: openaiEvents,
+  openai_responses: responsesEvents,
+  anthropic: anthropicEvents,
+};
+
 /** The events of the whole answer, each with its blank line, in order; the last one is the terminal marker. */
-export function eventsOf(step: FakeStep, request: FakeRequest): string[] {
-  const events = request.dialect === 'openai' ? openaiEvents(step, request) : anthropicEvents(step, request);
+export function textEvents(dialect: SpeaksText, step: FakeStep, request: FakeRequest): string[] {
+  const events = EVENTS[dialect](step, request);
   if (step.junk !== undefined) events.splice(1, 0, ...step.junk.map((payload) => `data: ${payload}\n\n`));
   return events;
 }
 
-export function errorEvent(dialect: FakeRequest['dialect'], type: string, message: string): string {
-  return dialect === 'openai'
-    ? `data: ${JSON.stringify({ error: { message, type, code: type } })}\n\n`
-    : anthropicEvent('error', { error: { type, message } });
+export function textError(dialect: SpeaksText, type: string, message: string): string {
+  if (dialect === 'openai') return `data: ${JSON.stringify({ error: { message, type, code: type } })}\n\n`;
+  return dialect === 'anthropic'
+    ? typedEvent('error', { error: { type, message } })
+    : typedEvent('error', { code: type, message, param: null });
 }

@@ -129,7 +129,7 @@ security:
     'turnd.yaml:11: limits.steps: unknown key (did you mean limits.run.steps?)',
     'turnd.yaml:12: limits.exec: expected a mapping of keys',
     'turnd.yaml:14: limits.model.retries: expected a whole number from 0 to 100',
-    'turnd.yaml:16: intelligence.dialect: expected one of openai, anthropic, builtin (did you mean openai?)',
+    'turnd.yaml:16: intelligence.dialect: expected one of openai, openai_responses, anthropic, bedrock, builtin (did you mean openai?)',
     'turnd.yaml:19: security.web.allow_private: expected a host name, an address or a range such as 10.0.0.0/8',
     '$TURND_AGENT_NMAE: unknown setting (did you mean TURND_AGENT_NAME?)',
     'flag: limits.run.steps: expected a whole number from 1 to 100000',
@@ -263,5 +263,13 @@ t.test('the example file loads, and shows every key but those that few need', as
   t.equal(loaded.config.intelligence.token?.reveal(), 'sk-example-0123456789');
   t.same(loaded.warnings, []);
   const left = [...loaded.sources].filter(([, source]) => source === 'default').map(([path]) => path);
-  t.same(left, ['intelligence.ca_file', 'context.template']);
+  t.same(left, [
+    'intelligence.auth.kind',
+    'intelligence.auth.region',
+    'intelligence.auth.access_key_id',
+    'intelligence.auth.secret_access_key',
+    'intelligence.auth.session_token',
+    'intelligence.ca_file',
+    'context.template',
+  ]);
 });

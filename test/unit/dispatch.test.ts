@@ -188,4 +188,7 @@ t.test('an endpoint may be a server, its /v1 or the whole URL', async (t) => {
   t.equal(requestUrl('openai', 'https://h.example/proxy'), 'https://h.example/proxy/v1/chat/completions');
   t.equal(requestUrl('openai', 'https://h.example/v1beta'), 'https://h.example/v1beta/chat/completions');
   t.equal(requestUrl('anthropic', 'https://h.example'), 'https://h.example/v1/messages');
+  const converse = 'https://h.example/model/m.x%3A0/converse-stream';
+  for (const base of ['https://h.example/', converse, 'https://h.example/model/m.x%3A0/converse'])
+    t.equal(requestUrl('bedrock', base, 'm.x:0'), converse, base);
 });

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../shared/clock.js';
+import { openStandIn } from '../../worker/stand-in.js';
 import { hurried, modelBench } from '../fakes/model-call.js';
-import { answerOf, failureOf, forBoth, scripted } from '../fakes/model-contract.js';
+import { answerOf, failureOf, forEveryDialect, scripted } from '../fakes/model-contract.js';
 
 const STREAM =
   'data: {"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
@@ -32,7 +33,7 @@ async function peer(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`, server };
 }
 
-forBoth(
+forEveryDialect(
   'a connection opened ahead serves the calls that follow, TLS handshake included',
   async (t, dialect) => {
     const bench = await scripted(t, dialect, [{ text: 'a' }, { text: 'b' }], { tls: true });
@@ -131,4 +132,18 @@ t.test('nobody there, nothing to reach, nothing after close: preconnect says no'
   });
   bench.provider.close();
   t.equal(await bench.provider.preconnect(bench.settings, undefined), false);
+});
+
+forEveryDialect('the stand-in of rehearsals is understood: a call, then a text', async (t, dialect) => {
+  const standIn = await openStandIn(dialect, 'list_dir');
+  t.teardown(() => standIn?.close());
+  const bench = await scripted(t, dialect, []);
+  const settings = { url: standIn?.url ?? '', retries: 0 };
+  t.match(answerOf(await bench.call({ settings })), {
+    text: 'rehearsal',
+    stop: 'tool_calls',
+    calls: [{ provider_id: 'rehearsal', wire_name: 'list_dir', arguments_text: '{"path":"."}' }],
+    usage: { input_tokens: 1, output_tokens: 1 },
+  });
+  t.match(answerOf(await bench.call({ settings })), { text: 'rehearsal', stop: 'end', calls: [] });
 });

@@ -1,9 +1,9 @@
 // What a provider does when the endpoint says no: what is asked again, what is left out, and what people are told.
 import { systemClock } from '../../shared/clock.js';
-import { answerOf, failureOf, forBoth, scripted } from '../fakes/model-contract.js';
+import { answerOf, failureOf, forEveryDialect, scripted } from '../fakes/model-contract.js';
 import type { FakeStep } from '../fakes/model-steps.js';
 
-forBoth('overload is waited out, and no longer than the retries allow', async (t, dialect) => {
+forEveryDialect('overload is waited out, and no longer than the retries allow', async (t, dialect) => {
   const overloaded: FakeStep = {
     status: 529,
     body: { error: { type: 'overloaded_error', message: 'busy' } },
@@ -25,7 +25,7 @@ forBoth('overload is waited out, and no longer than the retries allow', async (t
   bench.model.assertDone();
 });
 
-forBoth('a retry waits as long as the peer asks', async (t, dialect) => {
+forEveryDialect('a retry waits as long as the peer asks', async (t, dialect) => {
   const limited = (after: string): FakeStep => ({ status: 429, headers: { 'retry-after': after }, body: {} });
   const past = 'Wed, 21 Oct 2015 07:28:00 GMT';
   const bench = await scripted(t, dialect, [limited('2'), limited(past), { text: 'ok' }, limited('7200')]);
@@ -40,7 +40,7 @@ forBoth('a retry waits as long as the peer asks', async (t, dialect) => {
   bench.model.assertDone();
 });
 
-forBoth('a cancel during a wait does not wait', async (t, dialect) => {
+forEveryDialect('a cancel during a wait does not wait', async (t, dialect) => {
   const limited: FakeStep = { status: 429, headers: { 'retry-after': '59' }, body: {} };
   const bench = await scripted(t, dialect, [limited], { clock: systemClock });
   const controller = new AbortController();
@@ -52,7 +52,7 @@ forBoth('a cancel during a wait does not wait', async (t, dialect) => {
   bench.model.assertDone();
 });
 
-forBoth('an account without quota is not asked again', async (t, dialect) => {
+forEveryDialect('an account without quota is not asked again', async (t, dialect) => {
   const empty: FakeStep[] = [
     {
       status: 429,
@@ -76,11 +76,12 @@ forBoth('an account without quota is not asked again', async (t, dialect) => {
   bench.model.assertDone();
 });
 
-forBoth('a refusal is told in our words, never with the body of the peer', async (t, dialect) => {
+forEveryDialect('a refusal is told in our words, never with the body of the peer', async (t, dialect) => {
   const refusals: FakeStep[] = [401, 403, 404, 400, 422, 302].map((status) => ({
     status,
     headers: {
-      'x-request-id': status === 404 ? 'req-canary-key-123' : 'req_77',
+      [dialect === 'bedrock' ? 'x-amzn-requestid' : 'x-request-id']:
+        status === 404 ? 'req-canary-key-123' : 'req_77',
       location: 'http://127.0.0.1:1/canary-key-123',
     },
     body: {
@@ -115,7 +116,7 @@ forBoth('a refusal is told in our words, never with the body of the peer', async
   bench.model.assertDone();
 });
 
-forBoth('a conversation beyond the window is told apart from other refusals', async (t, dialect) => {
+forEveryDialect('a conversation beyond the window is told apart from other refusals', async (t, dialect) => {
   const long: FakeStep[] = [
     {
       status: 400,
@@ -141,7 +142,7 @@ forBoth('a conversation beyond the window is told apart from other refusals', as
   for (const _ of long) t.equal(failureOf(await bench.call()).code, 'context_exhausted');
 });
 
-forBoth('an option that the model refuses is left out once, and named', async (t, dialect) => {
+forEveryDialect('an option that the model refuses is left out once, and named', async (t, dialect) => {
   const refused: FakeStep = {
     status: 400,
     body: {
@@ -157,19 +158,19 @@ forBoth('an option that the model refuses is left out once, and named', async (t
   const told = await bench.call({ settings: { temperature: 0 } });
   t.strictSame(told.events[0], { kind: 'option_dropped', option: 'temperature' });
   t.equal(answerOf(told).text, 'ok');
-  t.equal(bench.model.requests[0]?.body.temperature, 0);
-  t.notOk('temperature' in (bench.model.requests[1]?.body ?? { temperature: 0 }));
+  t.match(bench.model.requests[0]?.bodyText, '"temperature":0');
+  t.notMatch(bench.model.requests[1]?.bodyText, 'temperature');
   t.equal(
     failureOf(await bench.call({ settings: { temperature: 0 } })).code,
     'model_rejected',
     'named twice: no loop',
   );
   await bench.call({ settings: { temperature: 0, omit: ['temperature'] } });
-  t.notOk('temperature' in (bench.model.requests[4]?.body ?? { temperature: 0 }), 'never sent again');
+  t.notMatch(bench.model.requests[4]?.bodyText, 'temperature', 'never sent again');
   bench.model.assertDone();
 });
 
-forBoth('what a failed attempt cost is part of the call', async (t, dialect) => {
+forEveryDialect('what a failed attempt cost is part of the call', async (t, dialect) => {
   const broken: FakeStep = {
     text: 'abc',
     usage: { input: 50, output: 3 },

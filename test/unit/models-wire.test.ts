@@ -5,9 +5,9 @@ import type { Message } from '../../shared/transcript/message.js';
 import type { ModelRequest } from '../../worker/models/provider.js';
 import type { CallFailure } from '../../worker/models/refusals.js';
 import { nextStep, retryAfterMs } from '../../worker/models/retry.js';
-import { type HttpDialect, modelBench, plannedTool } from '../fakes/model-call.js';
-import { answerOf, forBoth, scripted } from '../fakes/model-contract.js';
-import type { FakeStep } from '../fakes/model-steps.js';
+import { AWS_KEYS, modelBench, plannedTool } from '../fakes/model-call.js';
+import { answerOf, forEveryDialect, scripted } from '../fakes/model-contract.js';
+import type { FakeStep, HttpDialect } from '../fakes/model-steps.js';
 
 const HISTORY: readonly Message[] = [
   { role: 'system', text: 'Plan: none.' },
@@ -127,19 +127,22 @@ t.test('anthropic: a history that begins or ends with the assistant is framed by
   );
 });
 
-forBoth('the key travels in its header, beside those of the configuration', async (t, dialect) => {
+forEveryDialect('the key travels in its header, beside those of the configuration', async (t, dialect) => {
   const bench = await scripted(t, dialect, [{ text: 'ok' }, { text: 'ok' }]);
   await bench.call({
     settings: { headers: { 'x-team': 'a' } },
     credentials: { headers: { 'x-secret': 'b' } },
   });
   const headers = bench.model.requests[0]?.headers ?? {};
-  t.equal(
-    dialect === 'openai' ? headers.authorization : headers['x-api-key'],
-    dialect === 'openai' ? 'Bearer canary-key-123' : 'canary-key-123',
-  );
+  if (dialect === 'bedrock')
+    t.notMatch(JSON.stringify(headers), 'canary-key-123', 'a secret that signs never travels');
+  else if (dialect === 'anthropic') t.equal(headers['x-api-key'], 'canary-key-123');
+  else t.equal(headers.authorization, 'Bearer canary-key-123');
   t.match(headers, { 'x-team': 'a', 'x-secret': 'b', 'content-type': 'application/json' });
-  const broken = await bench.call({ credentials: { token: 'line\nbreak' } });
+  const aws = { ...AWS_KEYS, session_token: 'line\nbreak' };
+  const broken = await bench.call({
+    credentials: dialect === 'bedrock' ? { aws } : { token: 'line\nbreak' },
+  });
   t.match(broken.outcome, { kind: 'failed', code: 'model_rejected' });
   t.notMatch(JSON.stringify(broken), 'break');
   t.match((await bench.call({ settings: { url: 'nowhere' } })).outcome, {

@@ -2,10 +2,33 @@
 import t from 'tap';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { hurried } from '../fakes/model-call.js';
-import { answerOf, failureOf, forBoth, kindsOf, scripted, textOf } from '../fakes/model-contract.js';
-import type { FakeStep } from '../fakes/model-steps.js';
+import { answerOf, failureOf, forEveryDialect, kindsOf, scripted, textOf } from '../fakes/model-contract.js';
+import type { FakeStep, HttpDialect } from '../fakes/model-steps.js';
 
-forBoth('text arrives as it streams, with its numbers', async (t, dialect) => {
+/** What is kept of `hm, so` beside a text, to be sent back. */
+const KEPT_REASONING: Readonly<Record<HttpDialect, JsonValue[]>> = {
+  openai: [],
+  openai_responses: [
+    {
+      type: 'reasoning',
+      id: 'rs_0',
+      summary: [{ type: 'summary_text', text: 'hm, so' }],
+      encrypted_content: 'sealed-by-the-fake',
+    },
+  ],
+  anthropic: [{ type: 'thinking', thinking: 'hm, so', signature: 'signed-by-the-fake' }],
+  bedrock: [{ reasoningContent: { reasoningText: { text: 'hm, so', signature: 'signed-by-the-fake' } } }],
+};
+
+/** How each dialect says that an answer was cut, and that it was refused. */
+const STOPS: Readonly<Record<HttpDialect, readonly [string, string]>> = {
+  openai: ['length', 'content_filter'],
+  openai_responses: ['max_output_tokens', 'content_filter'],
+  anthropic: ['max_tokens', 'refusal'],
+  bedrock: ['max_tokens', 'guardrail_intervened'],
+};
+
+forEveryDialect('text arrives as it streams, with its numbers', async (t, dialect) => {
   const usage = { input: 100, output: 7, cached: 60, created: 10 };
   const bench = await scripted(t, dialect, [
     { text: 'Grüße 😀, done.', reasoning: 'hm, so', pieces: 1, splitBytes: 3, usage },
@@ -14,8 +37,7 @@ forBoth('text arrives as it streams, with its numbers', async (t, dialect) => {
   t.strictSame(answerOf(told), {
     text: 'Grüße 😀, done.',
     calls: [],
-    reasoning:
-      dialect === 'openai' ? [] : [{ type: 'thinking', thinking: 'hm, so', signature: 'signed-by-the-fake' }],
+    reasoning: KEPT_REASONING[dialect],
     stop: 'end',
     usage: { input_tokens: 100, output_tokens: 7, cached_tokens: 60, estimated: false },
     model: 'test-model',
@@ -27,7 +49,7 @@ forBoth('text arrives as it streams, with its numbers', async (t, dialect) => {
   bench.model.assertDone();
 });
 
-forBoth(
+forEveryDialect(
   'parallel calls in one-character pieces keep their order and their raw arguments',
   async (t, dialect) => {
     const big = `{"path":"a","content":"${'x'.repeat(200 * 1024)}"}`;
@@ -58,7 +80,7 @@ forBoth(
   },
 );
 
-forBoth('calls with missing or repeated provider ids are told apart', async (t, dialect) => {
+forEveryDialect('calls with missing or repeated provider ids are told apart', async (t, dialect) => {
   const calls = [
     { name: 'a', arguments: {}, id: '' },
     { name: 'b', arguments: {}, id: 'same' },
@@ -74,40 +96,46 @@ forBoth('calls with missing or repeated provider ids are told apart', async (t, 
   t.notOk(answer.calls.some((call) => call.provider_id === ''));
 });
 
-forBoth('half characters and NULs never leave the provider', async (t, dialect) => {
+forEveryDialect('half characters and NULs never leave the provider', async (t, dialect) => {
   const bench = await scripted(t, dialect, [{ text: 'a\ud83d b\0c 😀', pieces: 1 }]);
   const told = await bench.call();
   t.equal(answerOf(told).text, 'a\ufffd b\ufffdc 😀');
   t.equal(textOf(told), 'a\ufffd b\ufffdc 😀');
 });
 
-forBoth('an empty reply, missing numbers and stop reasons are told as they are', async (t, dialect) => {
-  const [cut, refused] = dialect === 'openai' ? ['length', 'content_filter'] : ['max_tokens', 'refusal'];
-  const bench = await scripted(t, dialect, [
-    { text: '', usage: null },
-    { text: 'cut', stop: cut },
-    { text: 'no', stop: refused },
-    { text: 'odd', stop: 'something_new' },
-  ]);
-  const empty = answerOf(await bench.call());
-  t.match(empty, { text: '', calls: [], stop: 'end', usage: null });
-  t.equal(answerOf(await bench.call()).stop, 'length');
-  t.equal(answerOf(await bench.call()).stop, 'refusal');
-  t.equal(answerOf(await bench.call()).stop, 'other');
-});
+forEveryDialect(
+  'an empty reply, missing numbers and stop reasons are told as they are',
+  async (t, dialect) => {
+    const [cut, refused] = STOPS[dialect];
+    const bench = await scripted(t, dialect, [
+      { text: '', usage: null },
+      { text: 'cut', stop: cut },
+      { text: 'no', stop: refused },
+      { text: 'odd', stop: 'something_new' },
+    ]);
+    const empty = answerOf(await bench.call());
+    t.match(empty, { text: '', calls: [], stop: 'end', usage: null });
+    t.equal(answerOf(await bench.call()).stop, 'length');
+    t.equal(answerOf(await bench.call()).stop, 'refusal');
+    t.equal(answerOf(await bench.call()).stop, 'other');
+  },
+);
 
-forBoth('chunks without a delta, unknown events and broken JSON are passed over', async (t, dialect) => {
-  const junk = [
-    '{"choices":[{"index":0}]}',
-    '{"choices":[]}',
-    '{"type":"news"}',
-    'not json',
-    '[]',
-    '{"type":"content_block_delta","index":9}',
-  ];
-  const bench = await scripted(t, dialect, [{ text: 'fine', junk }]);
-  t.equal(answerOf(await bench.call()).text, 'fine');
-});
+forEveryDialect(
+  'chunks without a delta, unknown events and broken JSON are passed over',
+  async (t, dialect) => {
+    const junk = [
+      '{"choices":[{"index":0}]}',
+      '{"choices":[]}',
+      '{"type":"news"}',
+      'not json',
+      '[]',
+      '{"type":"content_block_delta","index":9}',
+    ];
+    const bench = await scripted(t, dialect, [{ text: 'fine', junk }]);
+    t.equal(answerOf(await bench.call()).text, 'fine');
+  },
+);
 
 t.test('a byte order mark before the stream does not cost its first event', async (t) => {
   const events = ['{"delta":{"content":"first"}}', '{"delta":{},"finish_reason":"stop"}'];
@@ -116,7 +144,7 @@ t.test('a byte order mark before the stream does not cost its first event', asyn
   for (const _ of [1, 2]) t.equal(answerOf(await bench.call()).text, 'first');
 });
 
-forBoth('an abort ends the call before, while and after the peer speaks', async (t, dialect) => {
+forEveryDialect('an abort ends the call before, while and after the peer speaks', async (t, dialect) => {
   const bench = await scripted(t, dialect, [
     { hang: 'no_answer' },
     { hang: 'headers_only' },
@@ -140,7 +168,7 @@ forBoth('an abort ends the call before, while and after the peer speaks', async 
   bench.model.assertDone();
 });
 
-forBoth('the deadline bounds the call in flight', async (t, dialect) => {
+forEveryDialect('the deadline bounds the call in flight', async (t, dialect) => {
   const bench = await scripted(t, dialect, [{ hang: 'headers_only' }]);
   const told = await bench.call({ request: { deadline_ms: 600 } });
   t.same(told.outcome, { kind: 'timeout' });
@@ -149,17 +177,20 @@ forBoth('the deadline bounds the call in flight', async (t, dialect) => {
 });
 
 for (const hang of ['no_answer', 'headers_only', 'half_event', 'pings'] as const)
-  forBoth(`a peer that hangs (${hang}) is given up after its limit and asked again`, async (t, dialect) => {
-    const bench = await scripted(t, dialect, [{ hang }, { text: 'back' }], { clock: hurried(400) });
-    const told = await bench.call();
-    t.equal(answerOf(told).text, 'back');
-    t.match(told.events[0], { kind: 'retry', attempt: 1, reason: 'provider silent' });
-    await bench.model.requests[0]?.aborted;
-    bench.model.assertDone();
-  });
+  forEveryDialect(
+    `a peer that hangs (${hang}) is given up after its limit and asked again`,
+    async (t, dialect) => {
+      const bench = await scripted(t, dialect, [{ hang }, { text: 'back' }], { clock: hurried(400) });
+      const told = await bench.call();
+      t.equal(answerOf(told).text, 'back');
+      t.match(told.events[0], { kind: 'retry', attempt: 1, reason: 'provider silent' });
+      await bench.model.requests[0]?.aborted;
+      bench.model.assertDone();
+    },
+  );
 
 for (const how of ['silence', 'pings', 'drop', 'end', 'error_event'] as const)
-  forBoth(`an answer that breaks off (${how}) is void and asked for again`, async (t, dialect) => {
+  forEveryDialect(`an answer that breaks off (${how}) is void and asked for again`, async (t, dialect) => {
     const broken: FakeStep = { text: 'abcdef', pieces: 1, breakOff: { after: 4, how } };
     const bench = await scripted(t, dialect, [broken, { text: 'whole' }], { clock: hurried(400) });
     const told = await bench.call();
@@ -168,7 +199,7 @@ for (const how of ['silence', 'pings', 'drop', 'end', 'error_event'] as const)
     bench.model.assertDone();
   });
 
-forBoth('a stream that only drips without end is bounded by the call limit', async (t, dialect) => {
+forEveryDialect('a stream that only drips without end is bounded by the call limit', async (t, dialect) => {
   const drip: FakeStep = { text: 'x'.repeat(5_000), pieces: 1, pieceDelayMs: 2 };
   const bench = await scripted(t, dialect, [drip], { settings: { call_ms: 6_000 } });
   const failure = failureOf(await bench.call());
@@ -249,17 +280,20 @@ t.test('anthropic: thinking that was not signed, or not finished, is not kept', 
   t.equal(answerOf(await bench.call()).reasoning.length, 1);
 });
 
-forBoth('an answer that is larger than a frame is refused, whatever its letters', async (t, dialect) => {
-  // Fewer letters than the bound has bytes.
-  const text = '€'.repeat(5.5 * 1024 * 1024);
-  const bench = await scripted(t, dialect, [
-    { text, pieces: 1024 * 1024 },
-    { calls: [{ name: 'write_file', arguments: { content: text } }], pieces: 1024 * 1024 },
-    { text: text.slice(0, 1024 * 1024), pieces: 1024 * 1024 },
-  ]);
-  for (const _ of [1, 2]) t.match(failureOf(await bench.call()).message, /beyond every bound/);
-  t.equal(answerOf(await bench.call()).text.length, 1024 * 1024);
-});
+forEveryDialect(
+  'an answer that is larger than a frame is refused, whatever its letters',
+  async (t, dialect) => {
+    // Fewer letters than the bound has bytes.
+    const text = '€'.repeat(5.5 * 1024 * 1024);
+    const bench = await scripted(t, dialect, [
+      { text, pieces: 1024 * 1024 },
+      { calls: [{ name: 'write_file', arguments: { content: text } }], pieces: 1024 * 1024 },
+      { text: text.slice(0, 1024 * 1024), pieces: 1024 * 1024 },
+    ]);
+    for (const _ of [1, 2]) t.match(failureOf(await bench.call()).message, /beyond every bound/);
+    t.equal(answerOf(await bench.call()).text.length, 1024 * 1024);
+  },
+);
 
 t.test('a line or a head without end is refused before it fills the memory', async (t) => {
   const bench = await scripted(t, 'openai', [

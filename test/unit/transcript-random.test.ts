@@ -1,15 +1,18 @@
-// Random histories and random cuts: whatever was stored, what goes out is what both kinds of provider take.
+// Random histories and random cuts: whatever was stored, what goes out is what every kind of provider takes.
 import assert from 'node:assert';
 import t from 'tap';
+import { type ModelSettings, STRUCTURED_OUTPUTS } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { Message, ToolCall } from '../../shared/transcript/message.js';
 import { repairHistory } from '../../shared/transcript/repair.js';
 import { writeAnthropic } from '../../worker/models/anthropic-request.js';
+import { writeBedrock } from '../../worker/models/bedrock-request.js';
 import { writeOpenai } from '../../worker/models/openai-request.js';
 import type { ModelRequest } from '../../worker/models/provider.js';
+import { writeResponses } from '../../worker/models/responses-request.js';
 import { brokenHistory } from '../fakes/history-rules.js';
 import { brokenRules } from '../fakes/model-request-rules.js';
-import type { FakeRequest } from '../fakes/model-steps.js';
+import type { FakeRequest, HttpDialect } from '../fakes/model-steps.js';
 import { SETTINGS, TOOLS } from '../fakes/played-turn.js';
 
 const user = (text: string): Message => ({ role: 'user', text });
@@ -77,37 +80,58 @@ t.test('any history at all becomes one that can be sent, and stays as it is from
   }
 });
 
-t.test('whatever was stored, both dialects write a request that their providers take', async () => {
+t.test('whatever was stored, every dialect writes a request that its provider takes', async () => {
   const random = randomOf(23);
   for (let round = 0; round < 600; round += 1) {
     const messages = anyHistory(random);
     const request: ModelRequest = {
-      settings: SETTINGS,
+      settings: {
+        ...SETTINGS,
+        model: random(2) === 0 ? 'scripted' : 'anthropic.claude-x',
+        ...chosenBy(random),
+      },
       credentials: { headers: {}, mask: [] },
       system_prompt: random(2) === 0 ? 'You are a test.' : '',
       messages: repairHistory([...messages, user('go on')]),
       tools: random(2) === 0 ? TOOLS : [],
       deadline_ms: 1_000,
+      ...(random(3) === 0 ? { output_schema: { type: 'object' } } : {}),
     };
     for (const [dialect, write] of [
       ['openai', writeOpenai],
+      ['openai_responses', writeResponses],
       ['anthropic', writeAnthropic],
+      ['bedrock', writeBedrock],
     ] as const) {
-      const { text } = write(request, new Set());
+      const { text, options } = write(request, new Set());
+      for (const option of options) {
+        const without = write(request, new Set([option]));
+        assert.ok(!without.options.includes(option), `${dialect}: ${option} is left out`);
+        assert.deepEqual(brokenRules(asReceived(dialect, without.text)), [], `${dialect} without ${option}`);
+      }
       assert.deepEqual(brokenRules(asReceived(dialect, text)), [], `${dialect}: ${JSON.stringify(messages)}`);
     }
   }
 });
 
+/** Settings that change what is written. */
+function chosenBy(random: (below: number) => number): Partial<ModelSettings> {
+  return {
+    temperature: random(2) === 0 ? null : 0,
+    max_output_tokens: random(2) === 0 ? 0 : 1 + random(50),
+    ...(random(2) === 0 ? {} : { structured_output: STRUCTURED_OUTPUTS[random(3)] ?? 'auto' }),
+  };
+}
+
 /** The request as a provider gets it: bytes, decoded again. */
-function asReceived(dialect: 'openai' | 'anthropic', text: string): FakeRequest {
+function asReceived(dialect: HttpDialect, text: string): FakeRequest {
   const bodyText = Buffer.from(text).toString('utf8');
   return {
     index: 0,
     method: 'POST',
-    path: '/',
+    path: '/model/x/converse-stream',
     dialect,
-    headers: { 'anthropic-version': '2023-06-01' },
+    headers: { 'anthropic-version': '2023-06-01', authorization: 'Bearer x' },
     bodyText,
     body: JSON.parse(bodyText) as JsonObject,
     connection: 1,

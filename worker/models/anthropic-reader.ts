@@ -3,18 +3,11 @@
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Usage } from '../../shared/transcript/usage.js';
+import { AnswerDraft, rawCalls } from './answer-draft.js';
 import type { AnswerReader, Reading, Refusal } from './dialect.js';
 import type { ModelAnswer, ModelEvent, StopReason } from './provider.js';
 import { refusalOf } from './refusals.js';
-import {
-  ANSWER_BYTES_MAX,
-  distinctIds,
-  isObject,
-  payload,
-  TextJoin,
-  textOf,
-  tokenCount,
-} from './wire-text.js';
+import { isObject, payload, TextJoin, textOf, tokenCount, usageFrom } from './wire-text.js';
 
 const STOPS: Readonly<Record<string, StopReason>> = {
   end_turn: 'end',
@@ -71,18 +64,18 @@ function reasoningPart(block: Block): JsonValue[] {
 
 export class AnthropicReader implements AnswerReader {
   failure: Refusal | null = null;
-  streamed = false;
   complete = false;
-  readonly #onEvent: (event: ModelEvent) => void;
-  readonly #text = new TextJoin();
+  readonly #draft: AnswerDraft;
   readonly #blocks: Block[] = [];
   readonly #counts: Counts = { input: null, read: 0, created: 0, output: null };
-  #size = 0;
   #stopReason = '';
-  #model = '';
 
   constructor(onEvent: (event: ModelEvent) => void) {
-    this.#onEvent = onEvent;
+    this.#draft = new AnswerDraft(onEvent);
+  }
+
+  get streamed(): boolean {
+    return this.#draft.streamed;
   }
 
   take(data: string): Reading {
@@ -91,7 +84,7 @@ export class AnthropicReader implements AnswerReader {
     switch (event.type) {
       case 'message_start':
         if (isObject(event.message)) {
-          this.#model = textOf(event.message.model);
+          this.#draft.nameModel(event.message.model);
           this.#count(event.message.usage);
         }
         return 'nothing';
@@ -120,32 +113,20 @@ export class AnthropicReader implements AnswerReader {
 
   usage(): Usage | null {
     const { input, output, read, created } = this.#counts;
-    if (input === null || output === null || input + read + created + output === 0) return null;
     // The provider counts what it read from and wrote to its cache apart; our input is all of it.
-    return {
-      input_tokens: input + read + created,
-      output_tokens: output,
-      cached_tokens: read,
-      estimated: false,
-    };
+    return usageFrom({ input: input === null ? null : input + read + created, output, cached: read });
   }
 
   answer(fallbackModel: string): ModelAnswer {
-    this.#tell('text', this.#text.end());
-    for (const block of this.#blocks) this.#tell('reasoning', block.thinking.end());
-    const calls = this.#blocks.filter((block) => block.type === 'tool_use');
-    const ids = distinctIds(calls.map((call) => call.id));
+    this.#draft.endText();
+    for (const block of this.#blocks) this.#draft.endReasoning(block.thinking);
     return {
-      text: this.#text.text,
-      calls: calls.map((call, index) => ({
-        provider_id: ids[index] ?? '',
-        wire_name: wellFormed(call.name),
-        arguments_text: wellFormed(call.argumentsText),
-      })),
+      text: this.#draft.text,
+      calls: rawCalls(this.#blocks.filter((block) => block.type === 'tool_use')),
       reasoning: this.#blocks.flatMap(reasoningPart),
       stop: STOPS[this.#stopReason] ?? 'other',
       usage: this.usage(),
-      model: this.#model === '' ? fallbackModel : wellFormed(this.#model).slice(0, 200),
+      model: this.#draft.model(fallbackModel),
     };
   }
 
@@ -163,10 +144,11 @@ export class AnthropicReader implements AnswerReader {
     const start = event.content_block;
     const block = blockOf(tokenCount(event.index), start);
     this.#blocks.push(block);
-    this.#grow(Buffer.byteLength(block.argumentsText) + Buffer.byteLength(block.data));
-    if (block.type === 'tool_use') this.streamed = true;
-    if (block.type === 'text') this.#add('text', textOf(start.text), this.#text);
-    if (block.type === 'thinking') this.#add('reasoning', textOf(start.thinking), block.thinking);
+    this.#draft.grow(block.argumentsText);
+    this.#draft.grow(block.data);
+    if (block.type === 'tool_use') this.#draft.streamed = true;
+    if (block.type === 'text') this.#draft.addText(textOf(start.text));
+    if (block.type === 'thinking') this.#draft.addReasoning(block.thinking, textOf(start.thinking));
     return this.#sized();
   }
 
@@ -177,17 +159,17 @@ export class AnthropicReader implements AnswerReader {
     const { delta } = event;
     switch (delta.type) {
       case 'text_delta':
-        this.#add('text', textOf(delta.text), this.#text);
+        this.#draft.addText(textOf(delta.text));
         break;
       case 'thinking_delta':
-        this.#add('reasoning', textOf(delta.thinking), block.thinking);
+        this.#draft.addReasoning(block.thinking, textOf(delta.thinking));
         break;
       case 'signature_delta':
         block.signature += textOf(delta.signature);
         break;
       case 'input_json_delta':
         block.argumentsText += textOf(delta.partial_json);
-        this.#grow(Buffer.byteLength(textOf(delta.partial_json)));
+        this.#draft.grow(textOf(delta.partial_json));
         break;
       default:
         return 'nothing';
@@ -199,29 +181,13 @@ export class AnthropicReader implements AnswerReader {
     const index = tokenCount(event.index);
     const block = this.#blocks.findLast((each) => each.index === index);
     if (block === undefined) return 'nothing';
-    this.#tell('reasoning', block.thinking.end());
+    this.#draft.endReasoning(block.thinking);
     block.closed = true;
     return 'content';
   }
 
-  #add(kind: 'text' | 'reasoning', piece: string, join: TextJoin): void {
-    this.#grow(Buffer.byteLength(piece));
-    this.#tell(kind, join.push(piece));
-  }
-
-  #grow(by: number): void {
-    this.#size += by;
-  }
-
   #sized(): Reading {
-    if (this.#size <= ANSWER_BYTES_MAX) return 'content';
-    this.failure = { status: 200, type: 'answer_too_large', code: '', param: '', message: '' };
-    return 'failed';
-  }
-
-  #tell(kind: 'text' | 'reasoning', text: string): void {
-    if (text === '') return;
-    this.streamed = true;
-    this.#onEvent({ kind, text });
+    this.failure = this.#draft.excess;
+    return this.failure === null ? 'content' : 'failed';
   }
 }

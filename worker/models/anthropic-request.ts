@@ -2,18 +2,15 @@
 // right after their calls, at most four cache markers.
 import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
+import { answerForm } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
 import type { ModelRequest } from './provider.js';
+import { type Side, takingTurns } from './sides.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
 
 /** The dialect demands a cap; this is sent where the settings leave it to the provider. */
 const DEFAULT_CAP = 8_192;
 const CACHE: JsonObject = { type: 'ephemeral' };
-
-interface Side {
-  readonly role: 'user' | 'assistant';
-  readonly content: JsonObject[];
-}
 
 function text(value: string): JsonObject[] {
   return value.trim() === '' ? [] : [{ type: 'text', text: value }];
@@ -70,35 +67,6 @@ function blocksOf(message: Message, model: string, wireName: (name: string) => s
   }
 }
 
-function alternating(request: ModelRequest): Side[] {
-  const wireName = wireNames(request.tools);
-  const sides: Side[] = [];
-  for (const message of request.messages) {
-    const content = blocksOf(message, request.settings.model, wireName);
-    if (content.length === 0) continue;
-    const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const last = sides.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else sides.push({ role, content });
-  }
-  if (sides[0]?.role !== 'user')
-    sides.unshift({ role: 'user', content: text('[note] The conversation begins here.') });
-  // An assistant message at the end would be read as the beginning of the answer, and newer models refuse that.
-  if (sides.at(-1)?.role === 'assistant') sides.push({ role: 'user', content: text('[note] Go on.') });
-  for (const side of sides) if (side.role === 'user') resultsFirst(side.content);
-  return sides;
-}
-
-function resultsFirst(content: JsonObject[]): void {
-  const isResult = (block: JsonObject): boolean => block.type === 'tool_result';
-  content.splice(
-    0,
-    content.length,
-    ...content.filter(isResult),
-    ...content.filter((block) => !isResult(block)),
-  );
-}
-
 function mark(block: JsonObject | undefined): void {
   if (block !== undefined) block.cache_control = CACHE;
 }
@@ -112,10 +80,16 @@ function markMessages(sides: readonly Side[]): void {
 
 export function writeAnthropic(request: ModelRequest, omit: ReadonlySet<string>): WrittenRequest {
   const { settings } = request;
-  const system = text(request.system_prompt);
+  const form = answerForm(request, omit, true);
+  const system = text(form.systemPrompt);
   const standing = system.at(-1);
   for (const message of request.messages) if (message.role === 'system') system.push(...text(message.text));
-  const sides = alternating(request);
+  const wireName = wireNames(request.tools);
+  const sides = takingTurns(request.messages, {
+    of: (message) => blocksOf(message, settings.model, wireName),
+    note: text,
+    isResult: (block) => block.type === 'tool_result',
+  });
   const tools: JsonObject[] = request.tools.map((tool) => ({
     name: tool.wire_name,
     description: tool.description,
@@ -123,10 +97,8 @@ export function writeAnthropic(request: ModelRequest, omit: ReadonlySet<string>)
   }));
   const chosen: JsonObject = {};
   if (settings.temperature !== null) chosen.temperature = settings.temperature;
-  if (request.output_schema !== undefined)
-    chosen.output_config = { format: { type: 'json_schema', schema: request.output_schema } };
+  if (form.native !== null) chosen.output_config = { format: { type: 'json_schema', schema: form.native } };
   if (omit.has('temperature')) delete chosen.temperature;
-  if (omit.has('response_format')) delete chosen.output_config;
   const cached = !omit.has('cache_control');
   if (cached) {
     mark(tools.at(-1));

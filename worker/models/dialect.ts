@@ -1,5 +1,6 @@
 // What one provider dialect is: how a request is written and how its stream is read. No network, no retries, no clock.
 
+import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 import type { ModelAnswer, ModelEvent, ModelRequest } from './provider.js';
 
@@ -39,8 +40,34 @@ export interface AnswerReader {
   answer(fallbackModel: string): ModelAnswer;
 }
 
+/** Why the bytes of a stream cannot be cut into events any further. */
+export type StreamFault = 'too_large' | 'damaged';
+
+/** How the bytes of a response become events. */
+export interface Framing {
+  /** What is asked for, and what a stream says that it is. */
+  readonly contentType: string;
+  /** Pieces may be cut anywhere; after `onBroken` nothing more is told. */
+  open(
+    onEvent: (data: string) => void,
+    onBroken: (fault: StreamFault) => void,
+  ): { push(bytes: Buffer): void; end(): void };
+}
+
+/** The request as it is about to be sent, for dialects that sign it. */
+export interface Sending {
+  readonly url: URL;
+  readonly body: string;
+  /** Wall time. */
+  readonly nowMs: number;
+}
+
 export interface Dialect {
-  headers(request: ModelRequest): Record<string, string>;
+  readonly framing: Framing;
+  /** The media type of bodies is set already. */
+  headers(request: ModelRequest, sending: Sending): Record<string, string>;
+  /** Where a request for these settings goes, if its address depends on more than `settings.url`. */
+  address?(url: URL, settings: ModelSettings): URL;
   write(request: ModelRequest, omit: ReadonlySet<string>): WrittenRequest;
   reader(onEvent: (event: ModelEvent) => void): AnswerReader;
 }

@@ -55,6 +55,12 @@ function meaningOf(fault: Fault, host: string, settings: ModelSettings): Meaning
       };
     case 'lost':
       return { sentence: `the connection to ${host} broke`, reason: 'connection lost', retry: true };
+    case 'damaged':
+      return {
+        sentence: `the answer of ${host} arrived damaged`,
+        reason: 'damaged answer',
+        retry: true,
+      };
     case 'too_large':
       return { sentence: `${host} sent more than any answer may take`, reason: 'too large', retry: false };
   }

@@ -2,6 +2,7 @@
 // cost, tells of every wait before it begins, and ends at once when the turn does.
 import { type Clock, sleep } from '../../shared/clock.js';
 import { jitter } from '../../shared/ids.js';
+import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonValue } from '../../shared/json.js';
 import { addUsage, type Usage } from '../../shared/transcript/usage.js';
 import type { Connections, Lane } from './connections.js';
@@ -34,7 +35,7 @@ class Call {
   readonly #dialect: Dialect;
   readonly #clock: Clock;
   readonly #lane: Lane;
-  readonly #host: string;
+  readonly #url: URL;
   readonly #request: ModelRequest;
   readonly #onEvent: (event: ModelEvent) => void;
   readonly #signal: AbortSignal;
@@ -46,7 +47,7 @@ class Call {
     dialect: Dialect,
     clock: Clock,
     lane: Lane,
-    host: string,
+    url: URL,
     request: ModelRequest,
     onEvent: (event: ModelEvent) => void,
     signal: AbortSignal,
@@ -54,7 +55,7 @@ class Call {
     this.#dialect = dialect;
     this.#clock = clock;
     this.#lane = lane;
-    this.#host = host;
+    this.#url = url;
     this.#request = request;
     this.#onEvent = onEvent;
     this.#signal = signal;
@@ -105,14 +106,15 @@ class Call {
       clock: this.#clock,
       headers: {
         'content-type': 'application/json',
-        accept: 'text/event-stream',
+        accept: this.#dialect.framing.contentType,
         'user-agent': 'turnd',
-        ...this.#dialect.headers(this.#request),
+        ...this.#dialect.headers(this.#request, { url: this.#url, body: text, nowMs: this.#clock.now() }),
         ...settings.headers,
         ...credentials.headers,
         'content-length': Buffer.byteLength(text),
       },
       body: text,
+      framing: this.#dialect.framing,
       limits: {
         connectMs: settings.connect_ms,
         firstMs: settings.first_byte_ms,
@@ -152,10 +154,10 @@ class Call {
   #refused(head: ResponseHead, body: string, scene: Scene): CallFailure {
     const value = parsedBody(body);
     const says = typeof value === 'object' && value !== null && !Array.isArray(value) && 'error' in value;
-    if (head.status >= 300 || says) return failureOf(refusalOf(head.status, value), scene);
+    if (head.status >= 300 || says) return failureOf(refusalOf(head.status, value, head.errorType), scene);
     return {
       code: 'model_rejected',
-      message: `${this.#host} answered ${head.status} with something that is no event stream: check that the URL is that of the API`,
+      message: `${this.#url.host} answered ${head.status} with something that is no event stream: check that the URL is that of the API`,
       reason: 'no event stream',
       retry: false,
       retryAfterMs: null,
@@ -169,12 +171,17 @@ class Call {
 
   #scene(head: ResponseHead | null, options: readonly string[]): Scene {
     const { credentials, settings } = this.#request;
-    const secrets = [...credentials.mask, ...Object.values(credentials.headers), credentials.token ?? ''];
+    const secrets = [
+      ...credentials.mask,
+      ...Object.values(credentials.headers),
+      credentials.token ?? '',
+      ...Object.values(credentials.aws ?? {}).filter((value) => value !== undefined),
+    ];
     // A request id is the peer's to choose: one that carries a secret is not repeated.
     const id = head?.requestId ?? null;
     const leaks = id !== null && secrets.some((secret) => secret.length > 3 && id.includes(secret));
     return {
-      host: this.#host,
+      host: this.#url.host,
       model: settings.model,
       requestId: leaks ? null : id,
       retryAfterMs: retryAfterMs(head?.retryAfter, this.#clock.now()),
@@ -183,10 +190,11 @@ class Call {
   }
 }
 
-function endpoint(url: string): URL | null {
+function endpoint(dialect: Dialect, settings: ModelSettings): URL | null {
   try {
-    const parsed = new URL(url);
-    return parsed.protocol === 'http:' || parsed.protocol === 'https:' ? parsed : null;
+    const parsed = new URL(settings.url);
+    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return null;
+    return dialect.address?.(parsed, settings) ?? parsed;
   } catch {
     return null;
   }
@@ -198,7 +206,7 @@ export function httpProvider(dialect: Dialect, connections: Connections, clock: 
     async call(request, onEvent, signal): Promise<ModelOutcome> {
       if (signal.aborted) return { kind: 'aborted' };
       if (request.deadline_ms <= 0) return { kind: 'timeout' };
-      const url = endpoint(request.settings.url);
+      const url = endpoint(dialect, request.settings);
       if (url === null)
         return {
           kind: 'failed',
@@ -212,14 +220,14 @@ export function httpProvider(dialect: Dialect, connections: Connections, clock: 
       signal.addEventListener('abort', onAbort, { once: true });
       try {
         const lane = connections.lane(url, request.credentials.ca);
-        return await new Call(dialect, clock, lane, url.host, request, onEvent, cut.signal).run();
+        return await new Call(dialect, clock, lane, url, request, onEvent, cut.signal).run();
       } finally {
         cancel();
         signal.removeEventListener('abort', onAbort);
       }
     },
     preconnect(settings, ca): Promise<boolean> {
-      const url = endpoint(settings.url);
+      const url = endpoint(dialect, settings);
       return url === null ? Promise.resolve(false) : connections.lane(url, ca).open(settings.connect_ms);
     },
     close: () => connections.close(),

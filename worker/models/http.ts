@@ -2,15 +2,13 @@
 // meaningful events, the whole call. Never throws, never rejects; what the bytes mean is the dialect's business.
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { createParser, type EventSourceParser } from 'eventsource-parser';
 import type { Clock } from '../../shared/clock.js';
 import { isShaking, type Lane, stoodAlready } from './connections.js';
-import type { Reading } from './dialect.js';
+import type { Framing, Reading } from './dialect.js';
 import { headOf, type ResponseHead } from './response-head.js';
 
-/** Response heads, one event, an error body, and the whole stream: beyond these a response is broken or hostile. */
+/** Response heads, an error body, and the whole stream: beyond these a response is broken or hostile. */
 const HEAD_MAX = 32 * 1024;
-const EVENT_MAX = 16 * 1024 * 1024;
 const ERROR_BODY_MAX = 64 * 1024;
 const STREAM_MAX = 512 * 1024 * 1024;
 /** How long the end of a finished response is awaited, so that its connection can be used again. */
@@ -29,7 +27,8 @@ export type Fault =
   | 'idle_timeout'
   | 'call_timeout'
   | 'lost'
-  | 'too_large';
+  | 'too_large'
+  | 'damaged';
 
 export type ExchangeEnd =
   /** The stream ended, or the reader said that it has enough. */
@@ -50,6 +49,7 @@ interface Exchange {
   readonly clock: Clock;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string;
+  readonly framing: Framing;
   readonly limits: {
     readonly connectMs: number;
     readonly firstMs: number;
@@ -66,7 +66,7 @@ const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOS
 class Running {
   readonly #given: Exchange;
   readonly #resolve: (end: ExchangeEnd) => void;
-  readonly #parser: EventSourceParser;
+  readonly #frames: ReturnType<Framing['open']>;
   readonly #onAbort = (): void => this.#end({ kind: 'aborted' });
   #cancels: (() => void)[] = [];
   #request: ClientRequest | undefined;
@@ -83,13 +83,10 @@ class Running {
   constructor(given: Exchange, resolve: (end: ExchangeEnd) => void) {
     this.#given = given;
     this.#resolve = resolve;
-    this.#parser = createParser({
-      maxBufferSize: EVENT_MAX,
-      onEvent: (event) => this.#event(event.data),
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') this.#fault('too_large');
-      },
-    });
+    this.#frames = given.framing.open(
+      (data) => this.#event(data),
+      (fault) => this.#fault(fault),
+    );
   }
 
   start(): void {
@@ -139,16 +136,15 @@ class Running {
     this.#stale = false;
     response.on('error', () => this.#onClosed());
     response.on('close', () => this.#onClosed());
-    const isStream = this.#head.contentType === 'text/event-stream' || this.#head.contentType === '';
+    const isStream =
+      this.#head.contentType === this.#given.framing.contentType || this.#head.contentType === '';
     if (this.#head.status !== 200 || !isStream) {
       this.#collect(response, this.#head);
       return;
     }
-    response.setEncoding('utf8');
-    response.on('data', (text: string) => this.#feed(text));
+    response.on('data', (bytes: Buffer) => this.#feed(bytes));
     response.on('end', () => {
-      // The last event of a stream may lack its blank line.
-      if (!this.#settled) this.#parser.feed('\n\n');
+      if (!this.#settled) this.#frames.end();
       this.#end({ kind: 'stream', head: this.#head ?? headOf(response) });
     });
   }
@@ -172,13 +168,11 @@ class Running {
     response.on('aborted', finish);
   }
 
-  #feed(text: string): void {
+  #feed(bytes: Buffer): void {
     if (this.#settled) return;
-    // The mark would become part of the first field's name, and the first event would be lost.
-    const plain = this.#bytes === 0 ? text.replace(/^\uFEFF/, '') : text;
-    this.#bytes += text.length;
+    this.#bytes += bytes.length;
     if (this.#bytes > STREAM_MAX) this.#fault('too_large');
-    else this.#parser.feed(plain);
+    else this.#frames.push(bytes);
   }
 
   #event(data: string): void {

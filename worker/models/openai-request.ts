@@ -1,6 +1,7 @@
 // Writes a request in the chat-completions dialect. History arrives repaired; this only changes its form.
-import type { JsonObject, JsonValue } from '../../shared/json.js';
+import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
+import { answerForm, fitsStrict } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
 import type { ModelRequest } from './provider.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
@@ -55,18 +56,6 @@ function written(message: Message, wireName: (name: string) => string, reasoning
   }
 }
 
-/** Strict generation takes only closed objects whose fields are all required; other schemas are held loosely. */
-function fitsStrict(schema: JsonValue | undefined): boolean {
-  if (Array.isArray(schema)) return schema.every(fitsStrict);
-  if (!isObject(schema)) return true;
-  if (schema.type === 'object' || schema.properties !== undefined) {
-    const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    if (schema.additionalProperties !== false || names.some((name) => !required.includes(name))) return false;
-  }
-  return Object.values(schema).every(fitsStrict);
-}
-
 function cap(request: ModelRequest, omit: ReadonlySet<string>): string | null {
   if (request.settings.max_output_tokens === 0) return null;
   const newer = NEWER_CAP.test(request.settings.model);
@@ -74,16 +63,16 @@ function cap(request: ModelRequest, omit: ReadonlySet<string>): string | null {
   return names.find((name) => !omit.has(name)) ?? null;
 }
 
-function options(request: ModelRequest, omit: ReadonlySet<string>): JsonObject {
-  const { settings, output_schema } = request;
+function options(request: ModelRequest, omit: ReadonlySet<string>, schema: JsonObject | null): JsonObject {
+  const { settings } = request;
   const chosen: JsonObject = { stream_options: { include_usage: true } };
   if (settings.temperature !== null) chosen.temperature = settings.temperature;
   const capName = cap(request, omit);
   if (capName !== null) chosen[capName] = settings.max_output_tokens;
-  if (output_schema !== undefined)
+  if (schema !== null)
     chosen.response_format = {
       type: 'json_schema',
-      json_schema: { name: 'answer', schema: output_schema, strict: fitsStrict(output_schema) },
+      json_schema: { name: 'answer', schema, strict: fitsStrict(schema) },
     };
   for (const name of omit) delete chosen[name];
   return chosen;
@@ -94,7 +83,8 @@ export function writeOpenai(request: ModelRequest, omit: ReadonlySet<string>): W
   const wireName = wireNames(request.tools);
   const messages: JsonObject[] = [];
   let echoed = false;
-  const system = plain('system', request.system_prompt);
+  const form = answerForm(request, omit, true);
+  const system = plain('system', form.systemPrompt);
   if (system !== null) messages.push(system);
   for (const message of request.messages) {
     const reasoning =
@@ -105,7 +95,7 @@ export function writeOpenai(request: ModelRequest, omit: ReadonlySet<string>): W
     if (next !== null) messages.push(next);
     echoed ||= reasoning !== '';
   }
-  const chosen = options(request, omit);
+  const chosen = options(request, omit, form.native);
   const body: JsonObject = { model: settings.model, stream: true, messages, ...chosen };
   if (request.tools.length > 0)
     body.tools = request.tools.map((tool) => ({

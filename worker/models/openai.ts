@@ -2,8 +2,10 @@
 import type { Dialect } from './dialect.js';
 import { OpenaiReader } from './openai-reader.js';
 import { writeOpenai } from './openai-request.js';
+import { serverSentEvents } from './sse.js';
 
 export const openaiDialect: Dialect = {
+  framing: serverSentEvents,
   headers: ({ credentials }) =>
     credentials.token === undefined ? {} : { authorization: `Bearer ${credentials.token}` },
   write: writeOpenai,

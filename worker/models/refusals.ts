@@ -43,6 +43,15 @@ const EVENT_STATUS: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   request_too_large: 413,
   timeout_error: 504,
+  context_length_exceeded: 400,
+  invalid_prompt: 400,
+  throttlingException: 429,
+  validationException: 400,
+  accessDeniedException: 403,
+  resourceNotFoundException: 404,
+  serviceQuotaExceededException: 429,
+  modelTimeoutException: 408,
+  serviceUnavailableException: 503,
 };
 
 const QUOTA =
@@ -50,7 +59,7 @@ const QUOTA =
 const CONTEXT =
   /context_length_exceeded|context.{0,12}(?:length|window|size|limit)|prompt is too long|input is too long|too many (?:input |prompt )?tokens|reduce the length|maximum.{0,20}prompt/;
 const UNSUPPORTED =
-  /unsupported|not (?:be )?support|unrecognized|unknown|unexpected|extra (?:inputs?|fields?)|not permitted|not allowed|deprecated|not accept|only the default|no longer|invalid (?:parameter|argument|field|schema)|cannot be (?:used|set|specified)|missing/;
+  /unsupported|not (?:be )?support|unrecognized|unknown|unexpected|extra (?:inputs?|fields?)|not permitted|not allowed|deprecated|not accept|only the default|no longer|did not allow|must be (?:explicitly )?set|invalid (?:parameter|argument|field|schema)|cannot be (?:used|set|specified)|missing/;
 const NO_TOOLS = /does(?: not|n't) support (?:tools|tool use|function)/;
 
 /** Other words under which providers speak of an option. */
@@ -59,10 +68,18 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
     'response_format',
     'output_config',
     'output_format',
+    'outputconfig',
+    'textformat',
+    'text\\.format',
     'json_schema',
     'structured outputs?',
   ],
+  include: ['include', 'encrypted content'],
+  cache_point: ['cache_?points?', 'prompt caching'],
 };
+
+/** The parameter that a refusal names, where it is another word than ours. */
+const PARAMS: Readonly<Record<string, string>> = { response_format: 'text.format' };
 
 /** Our phrase for an error type; anything else is not repeated. */
 const KNOWN_TYPES = new Set([
@@ -80,15 +97,19 @@ const KNOWN_TYPES = new Set([
   'rate_limit_exceeded',
 ]);
 
-/** Reads an error body or an error event of either dialect. */
-export function refusalOf(status: number, body: JsonValue): Refusal {
+/** Reads an error body or an error event of any dialect; `kind` is what the head of the response called it. */
+export function refusalOf(status: number, body: JsonValue, kind = ''): Refusal {
   const outer: JsonObject = isObject(body) ? body : {};
   const inner: JsonObject = isObject(outer.error) ? outer.error : outer;
   const number = typeof inner.code === 'number' ? inner.code : Number.NaN;
-  const type = textOf(inner.type);
+  const type = textOf(inner.type) || kind;
   const code = textOf(inner.code);
   const message =
-    textOf(inner.message) || textOf(outer.error) || textOf(outer.message) || textOf(outer.detail);
+    textOf(inner.message) ||
+    textOf(outer.error) ||
+    textOf(outer.message) ||
+    textOf(outer.Message) ||
+    textOf(outer.detail);
   const meant = number >= 400 && number < 600 ? number : (EVENT_STATUS[code] ?? EVENT_STATUS[type] ?? 500);
   return { status: status === 200 ? meant : status, type, code, param: textOf(inner.param), message };
 }
@@ -99,8 +120,10 @@ function said(refusal: Refusal): string {
 
 /** The option among those sent that the refusal speaks of as unsupported. */
 function refusedOption(refusal: Refusal, words: string, options: readonly string[]): string | null {
-  const byParam = options.find(
-    (option) => refusal.param === option || refusal.param.startsWith(`${option}.`),
+  const byParam = options.find((option) =>
+    [option, PARAMS[option] ?? option].some(
+      (name) => refusal.param === name || refusal.param.startsWith(`${name}.`),
+    ),
   );
   if (!UNSUPPORTED.test(words)) return null;
   if (byParam !== undefined) return byParam;
@@ -121,7 +144,7 @@ function trailer(refusal: Refusal, scene: Scene): string {
   return shown.length === 0 ? '' : ` (${shown.join(', ')})`;
 }
 
-const RETRIED = new Set([408, 409, 425, 429]);
+const RETRIED = new Set([408, 409, 424, 425, 429]);
 
 function isPassing(status: number): boolean {
   return RETRIED.has(status) || (status >= 500 && status !== 501 && status !== 505);
@@ -133,6 +156,10 @@ interface Meaning {
   readonly reason?: string;
   readonly retry?: boolean;
   readonly option?: string;
+}
+
+function withoutOption(option: string, { status }: Refusal, { host }: Scene): Meaning {
+  return { code: 'model_rejected', sentence: `${host} refuses the option ${option} (${status})`, option };
 }
 
 function meaningOf(refusal: Refusal, scene: Scene): Meaning {
@@ -160,6 +187,10 @@ function meaningOf(refusal: Refusal, scene: Scene): Meaning {
       reason: status === 529 || refusal.type === 'overloaded_error' ? 'overloaded' : `server error ${status}`,
       retry: true,
     };
+  const option =
+    status === 400 || status === 403 || status === 422 ? refusedOption(refusal, words, scene.options) : null;
+  // One provider forbids what it means to refuse.
+  if (option !== null && status === 403) return withoutOption(option, refusal, scene);
   if (status === 401 || status === 403)
     return {
       code: 'model_rejected',
@@ -182,13 +213,7 @@ function meaningOf(refusal: Refusal, scene: Scene): Meaning {
     };
   if (NO_TOOLS.test(words))
     return { code: 'model_rejected', sentence: `${model} at ${host} cannot use tools (${status})` };
-  const option = status === 400 || status === 422 ? refusedOption(refusal, words, scene.options) : null;
-  if (option !== null)
-    return {
-      code: 'model_rejected',
-      sentence: `${host} refuses the option ${option} (${status})`,
-      option,
-    };
+  if (option !== null) return withoutOption(option, refusal, scene);
   return { code: 'model_rejected', sentence: `${host} refused the request (${status})` };
 }
 

@@ -4,37 +4,29 @@ import type { Dialect, ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { Dialect as WireDialect } from './dialect.js';
 import type { ModelProvider } from './provider.js';
 
-type Load = (clock: Clock) => Promise<ModelProvider>;
+/** Each behind an import of its own, so that no other is loaded with it. */
+const OVER_HTTP: Readonly<Record<Exclude<Dialect, 'builtin'>, () => Promise<WireDialect>>> = {
+  openai: async () => (await import('./openai.js')).openaiDialect,
+  openai_responses: async () => (await import('./responses.js')).responsesDialect,
+  anthropic: async () => (await import('./anthropic.js')).anthropicDialect,
+  bedrock: async () => (await import('./bedrock.js')).bedrockDialect,
+};
 
-async function dialectOf(name: 'openai' | 'anthropic'): Promise<WireDialect> {
-  if (name === 'openai') {
-    const { openaiDialect } = await import('./openai.js');
-    return openaiDialect;
-  }
-  const { anthropicDialect } = await import('./anthropic.js');
-  return anthropicDialect;
-}
-
-async function overHttp(name: 'openai' | 'anthropic', clock: Clock): Promise<ModelProvider> {
+async function providerOf(name: Dialect, clock: Clock): Promise<ModelProvider> {
+  if (name === 'builtin') return (await import('./builtin/provider.js')).builtinProvider(clock);
   const [{ httpProvider }, { Connections }, dialect] = await Promise.all([
     import('./http-provider.js'),
     import('./connections.js'),
-    dialectOf(name),
+    OVER_HTTP[name](),
   ]);
   return httpProvider(dialect, new Connections(clock), clock);
 }
-
-const DIALECTS: Readonly<Record<Dialect, Load>> = {
-  openai: (clock) => overHttp('openai', clock),
-  anthropic: (clock) => overHttp('anthropic', clock),
-  builtin: async (clock) => (await import('./builtin/provider.js')).builtinProvider(clock),
-};
 
 /** The provider for these settings. Keep it for the whole turn: its connections are its own. */
 export function providerFor(settings: ModelSettings, clock: Clock): ModelProvider {
   let loaded: ModelProvider | undefined;
   let closed = false;
-  const loading = DIALECTS[settings.dialect](clock).then((provider) => {
+  const loading = providerOf(settings.dialect, clock).then((provider) => {
     loaded = provider;
     if (closed) provider.close();
     return provider;

@@ -8,6 +8,8 @@ export interface ResponseHead {
   /** The provider's id of the request; null when there was none that can be shown. */
   readonly requestId: string | null;
   readonly retryAfter: string | undefined;
+  /** The kind of error, where the head names it; for classification only. */
+  readonly errorType: string;
 }
 
 function header(response: IncomingMessage, name: string): string | undefined {
@@ -16,11 +18,14 @@ function header(response: IncomingMessage, name: string): string | undefined {
 }
 
 export function headOf(response: IncomingMessage): ResponseHead {
-  const id = header(response, 'request-id') ?? header(response, 'x-request-id');
+  const id = ['request-id', 'x-request-id', 'x-amzn-requestid']
+    .map((name) => header(response, name))
+    .find((value) => value !== undefined);
   return {
     status: response.statusCode ?? 0,
     contentType: (header(response, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
     requestId: id !== undefined && /^[A-Za-z0-9_.:-]{1,100}$/.test(id) ? id : null,
     retryAfter: header(response, 'retry-after'),
+    errorType: (header(response, 'x-amzn-errortype') ?? '').split(':')[0] ?? '',
   };
 }

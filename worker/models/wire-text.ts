@@ -2,9 +2,7 @@
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { mapJsonText, sendableText } from '../../shared/transcript/unicode.js';
-
-/** More than any answer a model can write, and just what the supervisor takes in one frame; in UTF-8. */
-export const ANSWER_BYTES_MAX = 15 * 1024 * 1024;
+import type { Usage } from '../../shared/transcript/usage.js';
 
 function endsInHalf(text: string): boolean {
   const unit = text.charCodeAt(text.length - 1);
@@ -87,6 +85,24 @@ export function payload(data: string): JsonObject | null {
 /** A count of tokens, or null for anything else: missing, negative, a fraction, a string. */
 export function tokenCount(value: JsonValue | undefined): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
+interface Counted {
+  /** All input, cached included; null when the provider did not say. */
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cached: number;
+}
+
+/** Numbers of a call, or null when they say nothing: no request has an empty input, so two zeros are no count. */
+export function usageFrom({ input, output, cached }: Counted): Usage | null {
+  if (input === null || output === null || input + output === 0) return null;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    cached_tokens: Math.min(cached, input),
+    estimated: false,
+  };
 }
 
 /** Provider ids of calls may be missing or repeated; ours must tell the calls of one answer apart. */
