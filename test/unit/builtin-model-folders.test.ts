@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { DEFAULTS } from '../../config/defaults.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import { type Played, playBuiltin } from '../fakes/builtin-turn.js';
@@ -125,6 +126,26 @@ t.test('a very deep or wide tree is walked within bounds, and the rest is counte
   const wide = await play(folderOf(t, files), SUMMARISE);
   t.ok(wide.rounds <= 10 && wide.calls.length <= 130, `${wide.rounds} rounds, ${wide.calls.length} calls`);
   t.match(wide.reply, /at least \d+ files and 300 folders/);
+});
+
+t.test('a tree of full folders is summarised within the tokens of a turn', async (t) => {
+  const files: Record<string, string> = {};
+  for (let folder = 0; folder < 120; folder += 1) files[`dir${folder}/`] = '';
+  const entries = Array.from({ length: 900 }, (_, index) => ({
+    path: `file${index}.txt`,
+    type: 'file',
+    size: 0,
+    modified: '2026-01-01T00:00:00.000Z',
+  }));
+  // Each folder answers as one of nine hundred files does.
+  const intercept = (tool: string, args: JsonObject): ToolResult | null =>
+    tool === 'list_dir' && String(args.path).startsWith('dir')
+      ? { content: { path: args.path ?? '', entries, omitted: 0, truncated: false }, is_error: false }
+      : null;
+  const { reply, answers } = await play(folderOf(t, files), SUMMARISE, intercept);
+  t.match(reply, /holds at least .*Stopped there: \d+ deeper folders not looked into/s);
+  const tokens = answers.reduce((sum, { usage }) => sum + (usage?.input_tokens ?? 0), 0);
+  t.ok(tokens > 100_000 && tokens < DEFAULTS.limits.run.tokens, `${tokens} tokens`);
 });
 
 t.test('names of any script are shown, and names that trick a terminal are made visible', async (t) => {

@@ -20,7 +20,8 @@ export interface Survey {
 
 const MOST_ROUNDS = 8;
 const CALLS_PER_ROUND = 16;
-const MOST_ENTRIES = 60_000;
+/** Every round reads all listings again, and a turn has two million tokens: more entries than this would use them up. */
+const MOST_ENTRIES = 12_000;
 
 /** Never a person's own work. */
 const FETCHED =
