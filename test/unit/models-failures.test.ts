@@ -1,4 +1,6 @@
-// What a provider does when the endpoint says no: what is asked again, what is left out, and what people are told.
+// What a provider does when the endpoint says no, or more than can be taken: what is asked again, what is left out, and
+// what people are told.
+import t from 'tap';
 import { systemClock } from '../../shared/clock.js';
 import { answerOf, failureOf, forEveryDialect, scripted } from '../fakes/model-contract.js';
 import type { FakeStep } from '../fakes/model-steps.js';
@@ -187,4 +189,31 @@ forEveryDialect('what a failed attempt cost is part of the call', async (t, dial
   t.equal(usage?.input_tokens, charged ? 100 : 50, 'only one dialect gives numbers early');
   const { outcome } = await bench.call({ settings: { retries: 0 } });
   t.match(outcome, { kind: 'failed', charged: charged ? { input_tokens: 50 } : null });
+});
+
+forEveryDialect(
+  'an answer that is larger than a frame is refused, whatever its letters',
+  async (t, dialect) => {
+    // Fewer letters than the bound has bytes.
+    const text = '€'.repeat(5.5 * 1024 * 1024);
+    const bench = await scripted(t, dialect, [
+      { text, pieces: 1024 * 1024 },
+      { calls: [{ name: 'write_file', arguments: { content: text } }], pieces: 1024 * 1024 },
+      { text: text.slice(0, 1024 * 1024), pieces: 1024 * 1024 },
+    ]);
+    for (const _ of [1, 2]) t.match(failureOf(await bench.call()).message, /beyond every bound/);
+    t.equal(answerOf(await bench.call()).text.length, 1024 * 1024);
+  },
+);
+
+t.test('a line or a head without end is refused before it fills the memory', async (t) => {
+  const bench = await scripted(t, 'openai', [
+    { raw: `data: ${'x'.repeat(17 * 1024 * 1024)}` },
+    { text: 'a', headers: { 'x-long': 'y'.repeat(40_000) } },
+  ]);
+  for (const _ of [1, 2]) {
+    const failure = failureOf(await bench.call());
+    t.equal(failure.code, 'model_unreachable');
+    t.match(failure.message, 'more than any answer');
+  }
 });

@@ -279,30 +279,3 @@ t.test('anthropic: thinking that was not signed, or not finished, is not kept', 
   t.strictSame(answerOf(await bench.call()).reasoning, []);
   t.equal(answerOf(await bench.call()).reasoning.length, 1);
 });
-
-forEveryDialect(
-  'an answer that is larger than a frame is refused, whatever its letters',
-  async (t, dialect) => {
-    // Fewer letters than the bound has bytes.
-    const text = '€'.repeat(5.5 * 1024 * 1024);
-    const bench = await scripted(t, dialect, [
-      { text, pieces: 1024 * 1024 },
-      { calls: [{ name: 'write_file', arguments: { content: text } }], pieces: 1024 * 1024 },
-      { text: text.slice(0, 1024 * 1024), pieces: 1024 * 1024 },
-    ]);
-    for (const _ of [1, 2]) t.match(failureOf(await bench.call()).message, /beyond every bound/);
-    t.equal(answerOf(await bench.call()).text.length, 1024 * 1024);
-  },
-);
-
-t.test('a line or a head without end is refused before it fills the memory', async (t) => {
-  const bench = await scripted(t, 'openai', [
-    { raw: `data: ${'x'.repeat(17 * 1024 * 1024)}` },
-    { text: 'a', headers: { 'x-long': 'y'.repeat(40_000) } },
-  ]);
-  for (const _ of [1, 2]) {
-    const failure = failureOf(await bench.call());
-    t.equal(failure.code, 'model_unreachable');
-    t.match(failure.message, 'more than any answer');
-  }
-});
