@@ -72,7 +72,11 @@ export function notificationLines(
       stream: text ? 'agent_message' : 'stdout',
     });
   };
-  return (event) => (event.type === 'journal' ? journal(event.event) : delta(event));
+  return (event) => {
+    if (event.type === 'journal') journal(event.event);
+    else if (event.type === 'progress') delta(event);
+    else send('turn/waiting', { ...address, waits_for: 'budget', until_ms: event.until_ms });
+  };
 }
 
 export function startedLine(address: TurnAddress): string {

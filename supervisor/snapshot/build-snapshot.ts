@@ -26,6 +26,8 @@ export interface SnapshotParts {
   readonly workspaceRoot: string;
   /** Value of the marker that every process of this turn carries. */
   readonly marker: string;
+  /** A budget is set: the worker asks before each model call. */
+  readonly budgetAdmission: boolean;
 }
 
 export function buildSnapshot(
@@ -58,7 +60,7 @@ export function buildSnapshot(
     workspace_root: parts.workspaceRoot,
     spool_dir: spoolDir,
     process_marker: parts.marker,
-    budget_admission: false,
+    budget_admission: parts.budgetAdmission,
   };
 }
 

@@ -1,14 +1,17 @@
 // The supervisor's half of a turn on a real store, with workers that the test plays by hand.
 import type { Test } from 'tap';
-import { systemClock } from '../../shared/clock.js';
+import { DEFAULTS } from '../../config/defaults.js';
+import type { Config } from '../../config/schema.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
+import { Governor } from '../../supervisor/budgets/governor.js';
 import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
-import type { WorkerExit, WorkerHandle } from '../../supervisor/processes/types.js';
+import type { WarmPool, WorkerExit, WorkerHandle } from '../../supervisor/processes/types.js';
 import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
 import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
 import { openStore } from '../../supervisor/store/open.js';
@@ -58,14 +61,30 @@ export interface Stage {
   readonly scheduler: Scheduler;
   readonly live: LiveEvent[];
   readonly workers: PlayedWorker[];
-  accept(text: string, thread?: string): string;
+  readonly governor: Governor;
+  accept(text: string, thread?: string, principal?: string): string;
   kinds(turnId: string): string[];
 }
 
-export function stage(t: Test, options: { mode?: PermissionMode; ask?: Ask; cap?: number } = {}): Stage {
-  const opened = openStore({ dir: `${t.testdir({})}/state`, on_damage: 'stop', nowMs: 1 });
+export interface StageOptions {
+  readonly mode?: PermissionMode;
+  readonly ask?: Ask;
+  readonly cap?: number;
+  readonly clock?: Clock;
+  readonly intelligence?: Config['intelligence'];
+  /** Tokens that the first call of each turn may take. */
+  readonly estimate?: number;
+  /** Left out: a fresh one of the test. */
+  readonly dir?: string;
+}
+
+export function stage(t: Test, options: StageOptions = {}): Stage {
+  const clock = options.clock ?? systemClock;
+  const dir = options.dir ?? `${t.testdir({})}/state`;
+  const opened = openStore({ dir, on_damage: 'stop', nowMs: 1 });
   if (!opened.ok) throw new Error(opened.failure.message);
   const { store } = opened;
+  const governor = new Governor(store, options.intelligence ?? DEFAULTS.intelligence);
   const live: LiveEvent[] = [];
   const workers: PlayedWorker[] = [];
   t.teardown(async () => {
@@ -76,27 +95,21 @@ export function stage(t: Test, options: { mode?: PermissionMode; ask?: Ask; cap?
   const scheduler = makeScheduler(
     {
       store,
-      clock: systemClock,
+      clock,
+      governor,
+      estimate: () => ({ model: 'm', inputTokens: options.estimate ?? 100, outputTokens: 0 }),
       masker: makeMasker(['canary-secret']),
       ask: options.ask ?? (() => Promise.resolve('nobody')),
       live: (_turn, event) => live.push(event),
       log: () => undefined,
       optionRefused: () => undefined,
-      pool: {
-        start: () => undefined,
-        target: () => undefined,
-        close: () => Promise.resolve(),
-        take: () => {
-          const worker = new PlayedWorker();
-          workers.push(worker);
-          return worker;
-        },
-      },
+      pool: poolOf(workers),
       hashOf: () => 'hash',
       freeze: ({ turnId, threadId }, marker) => ({
         credentials: { headers: {}, mask: [] },
         snapshot: {
           ...turnFrame().snapshot,
+          budget_admission: governor.active,
           turn_id: turnId,
           thread_id: threadId,
           messages: transcriptSlice(store, threadId, turnId),
@@ -116,16 +129,30 @@ export function stage(t: Test, options: { mode?: PermissionMode; ask?: Ask; cap?
   );
   return {
     store,
+    governor,
     scheduler,
     live,
     workers,
-    accept: (text, threadId = 'root') => {
-      const message = { threadId, workspaceRoot: '/', principal: 'operator', text };
-      const { turnId } = acceptMessage(store, systemClock, message);
+    accept: (text, threadId = 'root', principal = 'operator') => {
+      const message = { threadId, workspaceRoot: '/', principal, text };
+      const { turnId } = acceptMessage(store, clock, message);
       scheduler.wake();
       return turnId;
     },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
+  };
+}
+
+function poolOf(workers: PlayedWorker[]): WarmPool {
+  return {
+    start: () => undefined,
+    target: () => undefined,
+    close: () => Promise.resolve(),
+    take: () => {
+      const worker = new PlayedWorker();
+      workers.push(worker);
+      return worker;
+    },
   };
 }
 

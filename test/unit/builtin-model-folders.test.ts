@@ -140,7 +140,10 @@ t.test('names of any script are shown, and names that trick a terminal are made 
 
 t.test('a README that says nothing in prose is not made to say something', async (t) => {
   const { reply } = await play(
-    folderOf(t, { 'README.md': '# Bare\n\n- first of two things\n- the other thing\n\n| a table | of words |\n\n```\ncode is no prose\n```\n' }),
+    folderOf(t, {
+      'README.md':
+        '# Bare\n\n- first of two things\n- the other thing\n\n| a table | of words |\n\n```\ncode is no prose\n```\n',
+    }),
     SUMMARISE,
   );
   t.match(reply, /`README\.md` is titled "Bare" and says no more in prose\./);

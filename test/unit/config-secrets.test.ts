@@ -258,7 +258,11 @@ t.test('config show prints what holds, loadable again, with sources and without 
 
 t.test('config schema prints the generated schema', async (t) => {
   const stdout = new PassThrough();
+  let printed = '';
+  stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
   t.equal(await runConfigSchema({ stdout }), 0);
   const root = projectRoot(fileURLToPath(import.meta.url));
-  t.equal(String(stdout.read()), readFileSync(join(root, 'schemas', 'config.json'), 'utf8'));
+  t.equal(printed, readFileSync(join(root, 'schemas', 'config.json'), 'utf8'));
 });
