@@ -99,6 +99,8 @@ export function lackOf(caps: Caps, { spent, held }: Books, ask: Held): Lack | nu
 
 /** A pace lets this share of a cap go ahead of time, so that a first call need not wait. */
 const BURST = 0.05;
+/** Part of a millisecond that fractions may be off by. */
+const ROUNDING = 0.001;
 
 /** When a paced window has room for the call: `factor` of its even rate. At or before `nowMs` means at once. */
 export function pacedAtMs(caps: Caps, { spent, held }: Books, ask: Held, span: Span, factor: number): number {
@@ -108,7 +110,7 @@ export function pacedAtMs(caps: Caps, { spent, held }: Books, ask: Held, span: S
     const before = spent[dimension] + held[dimension];
     if (cap === null || before === 0) continue;
     const share = ((before + ask[dimension]) / cap - BURST) / factor;
-    atMs = Math.max(atMs, span.startsAtMs + Math.ceil(share * (span.endsAtMs - span.startsAtMs)));
+    atMs = Math.max(atMs, span.startsAtMs + Math.ceil(share * (span.endsAtMs - span.startsAtMs) - ROUNDING));
   }
   return Math.min(atMs, span.endsAtMs);
 }

@@ -83,15 +83,17 @@ export class Admission {
     this.#cancelTimer();
     this.#cancelTimer = () => undefined;
     if (this.#held.size === 0) return;
+    const { clock } = this.#ports;
     const waiting = new Set(queued.map(({ turnId }) => turnId));
+    const nowMs = clock.monotonic();
     let dueMs = Number.POSITIVE_INFINITY;
     for (const [turnId, held] of this.#held) {
       if (!waiting.has(turnId)) this.#held.delete(turnId);
-      else dueMs = Math.min(dueMs, held.dueMs ?? dueMs);
+      // One that is due already waits for a place as well, and whoever leaves one wakes it.
+      else if (held.dueMs !== null && held.dueMs > nowMs) dueMs = Math.min(dueMs, held.dueMs);
     }
     if (dueMs === Number.POSITIVE_INFINITY) return;
-    const { clock } = this.#ports;
-    this.#cancelTimer = clock.after(Math.max(1, dueMs - clock.monotonic()), this.#wake);
+    this.#cancelTimer = clock.after(dueMs - nowMs, this.#wake);
   }
 
   close(): void {

@@ -25,15 +25,15 @@ export function spendingTable(db: Db): Store['spending'] {
   );
   const forget = writing(
     db,
-    `DELETE FROM spending WHERE payer = ?1 AND per = ?2 AND seq NOT IN
-       (SELECT seq FROM spending WHERE payer = ?1 AND per = ?2 ORDER BY seq DESC LIMIT ${KEPT})`,
+    `DELETE FROM spending WHERE payer = ? AND per = ? AND seq NOT IN
+       (SELECT seq FROM spending WHERE payer = ? AND per = ? ORDER BY seq DESC LIMIT ${KEPT})`,
   );
   return {
     get: (payer, per, startsAtMs) => one.get(payer, per, startsAtMs),
     newest: (payer, per) => newest.get(payer, per),
     open: (row) => {
       insert(row.payer, row.per, row.starts_at_ms, row.tokens, row.requests, row.cost_micros);
-      forget(row.payer, row.per);
+      forget(row.payer, row.per, row.payer, row.per);
     },
     add: (row) => {
       add(row.tokens, row.requests, row.cost_micros, row.payer, row.per, row.starts_at_ms);

@@ -5,6 +5,7 @@ import type { Config } from '../../config/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import type { TurnLimits } from '../../shared/ipc/turn-snapshot.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
@@ -64,6 +65,8 @@ export interface Stage {
   readonly governor: Governor;
   accept(text: string, thread?: string, principal?: string): string;
   kinds(turnId: string): string[];
+  /** Leaves the store as the death of a supervisor would. Its clock must not be moved any more. */
+  lose(): void;
 }
 
 export interface StageOptions {
@@ -74,6 +77,8 @@ export interface StageOptions {
   readonly intelligence?: Config['intelligence'];
   /** Tokens that the first call of each turn may take. */
   readonly estimate?: number;
+  /** Left out: a minute. */
+  readonly deadlineMs?: number;
   /** Left out: a fresh one of the test. */
   readonly dir?: string;
 }
@@ -87,7 +92,9 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
   const governor = new Governor(store, options.intelligence ?? DEFAULTS.intelligence);
   const live: LiveEvent[] = [];
   const workers: PlayedWorker[] = [];
+  let lost = false;
   t.teardown(async () => {
+    if (lost) return;
     for (const worker of workers) worker.die({ code: null, signal: 'SIGKILL' });
     await scheduler.close();
     store.close();
@@ -110,6 +117,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
         snapshot: {
           ...turnFrame().snapshot,
           budget_admission: governor.active,
+          limits: limitsWith(options.deadlineMs),
           turn_id: turnId,
           thread_id: threadId,
           messages: transcriptSlice(store, threadId, turnId),
@@ -139,8 +147,17 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
       scheduler.wake();
       return turnId;
     },
+    lose: () => {
+      lost = true;
+      store.close();
+    },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
   };
+}
+
+function limitsWith(deadlineMs: number | undefined): TurnLimits {
+  const { limits } = turnFrame().snapshot;
+  return deadlineMs === undefined ? limits : { ...limits, deadline_ms: deadlineMs };
 }
 
 function poolOf(workers: PlayedWorker[]): WarmPool {
