@@ -109,8 +109,18 @@ export class SettingReader {
     complaint: { readonly message: string; readonly suggestion?: string | undefined; readonly key?: string },
   ): void {
     const { message, suggestion, key } = complaint;
-    const place = (key === undefined ? undefined : setting.below?.get(key)) ?? setting.place;
+    const place = placeBelow(setting, key);
     const at = key === undefined ? path : `${path}.${key}`;
     this.problems.push({ ...place, path: at, message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
+}
+
+/** The place of a key below a leaf; of a key that is missing, that of the entry in which it should be. */
+function placeBelow({ place, below }: Setting, key: string | undefined): Place {
+  const parts = key?.split('.') ?? [];
+  for (let count = parts.length; count > 0; count -= 1) {
+    const found = below?.get(parts.slice(0, count).join('.'));
+    if (found !== undefined) return found;
+  }
+  return place;
 }
