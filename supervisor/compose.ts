@@ -57,7 +57,7 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
       masker: parts.masker,
       ask: parts.ask,
       live: parts.live,
-      log: (event, fields) => logger.log(event === 'worker.exit' ? 'debug' : 'info', event, fields),
+      log: (event, fields) => logger.log(LEVELS[event], event, fields),
       optionRefused: (model, option) => {
         omitted.add(option);
         parts.pool.target(settings(), parts.model.credentials.ca);
@@ -89,6 +89,15 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
     },
   };
 }
+
+/** A turn that stands still for its budget is told to whoever watches nothing but warnings. */
+const LEVELS = {
+  'worker.exit': 'debug',
+  'turn.settled': 'info',
+  'budget.wait': 'warn',
+  'budget.stop': 'warn',
+  'budget.degraded': 'warn',
+} as const;
 
 /** Brings what an earlier supervisor left to a true state. Before anything is accepted. */
 export async function recoverStore(
