@@ -5,7 +5,7 @@ import type { Usage } from '../../shared/transcript/usage.js';
 import type { Held, Payer, Purpose, ReservationRow, Store } from '../store/types.js';
 import { costMicros } from './prices.js';
 import { type Asked, type Purse, payerKey, payersOf, type Shortage, shortageOf } from './purses.js';
-import { plus, resetOf, type Span, spentIn, windowAt } from './windows.js';
+import { resetOf, type Span, windowAt } from './windows.js';
 
 /** Who makes a call. */
 export interface Spender {
@@ -37,6 +37,7 @@ export type Admission =
   | Stop;
 
 const PURPOSE: Purpose = 'turn';
+const NOTHING: Held = { tokens: 0, requests: 0, cost_micros: 0 };
 const GO: Admission = { kind: 'go', degraded: null };
 
 export function spenderOf(store: Store, turnId: string, threadId: string): Spender {
@@ -148,10 +149,8 @@ export class Governor {
     const key = payerKey(payer);
     const { startsAtMs } = spanOf(purse, atMs);
     const at = { payer: key, per: purse.per, starts_at_ms: startsAtMs };
-    if (spending.get(key, purse.per, startsAtMs) === undefined) {
-      const before = spentIn(startsAtMs, undefined, spending.newest(key, purse.per));
-      spending.open({ ...plus(before, amounts), ...at });
-    } else spending.add({ ...amounts, ...at });
+    if (spending.get(key, purse.per, startsAtMs) === undefined) spending.open({ ...amounts, ...at });
+    else spending.add({ ...amounts, ...at });
   }
 
   /** The worst of what is lacking; null when there is room everywhere. */
@@ -163,9 +162,8 @@ export class Governor {
       const key = payerKey(payer);
       for (const purse of purses) {
         const { startsAtMs, endsAtMs } = spanOf(purse, nowMs);
-        const own = spending.get(key, purse.per, startsAtMs);
         const books = {
-          spent: spentIn(startsAtMs, own, own === undefined ? spending.newest(key, purse.per) : undefined),
+          spent: spending.get(key, purse.per, startsAtMs) ?? NOTHING,
           held: reservations.held({
             payer,
             exceptTurnId: spender.turnId,

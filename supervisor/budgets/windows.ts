@@ -1,6 +1,6 @@
 // The arithmetic of caps: which window it is, whether one more call fits into it, and when it would. Pure: no clock, no
 // store. Windows are fixed and start at whole units of UTC, so that everybody can say when one ends.
-import type { Held, SpendingRow } from '../store/types.js';
+import type { Held } from '../store/types.js';
 
 export type Per = 'second' | 'minute' | 'hour' | 'day' | 'week';
 
@@ -33,30 +33,6 @@ export function windowAt(per: Per, resetMs: number, nowMs: number): Span {
 export function resetOf(text: string | null): number {
   const [, hours, minutes] = /^(\d\d):(\d\d)Z$/.exec(text ?? '') ?? [];
   return (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 * SECOND;
-}
-
-const NOTHING: Held = { tokens: 0, requests: 0, cost_micros: 0 };
-
-export function plus(left: Held, right: Held): Held {
-  return {
-    tokens: left.tokens + right.tokens,
-    requests: left.requests + right.requests,
-    cost_micros: left.cost_micros + right.cost_micros,
-  };
-}
-
-/**
- * What was spent in a window, from its own row, or else from the one opened last. A window that lies before that one
- * and has no row means that the clock was set back to where we never were: it goes on with what the last one spent,
- * so that no step of the clock, back and forth, buys anything twice.
- */
-export function spentIn(
-  startsAtMs: number,
-  own: SpendingRow | undefined,
-  newest: SpendingRow | undefined,
-): Held {
-  if (own !== undefined) return own;
-  return newest !== undefined && startsAtMs < newest.starts_at_ms ? newest : NOTHING;
 }
 
 /** What may be spent; null caps nothing. */

@@ -23,13 +23,17 @@ export type Verdict =
 
 interface HeldTurn {
   readonly estimate: Estimate;
+  /** All wall time: when it was held for the first time, and looked at last. */
   readonly sinceMs: number;
+  readonly askedAtMs: number;
+  /** Null when no time brings room. */
   readonly untilMs: number | null;
-  /** Monotonic; before it nothing can have changed. Null: ask whenever something changed. */
-  readonly notBeforeMs: number | null;
-  /** Monotonic; null when no time brings room. */
-  readonly dueMs: number | null;
+  /** Others may make room before. */
+  readonly sooner: boolean;
 }
+
+/** A timer knows nothing of a machine that slept or of a clock that was set, so the time is looked at this often. */
+const LOOK_MS = 60_000;
 
 const NOTHING_HELD: Verdict = { kind: 'go', reserve: () => undefined };
 const HELD: Verdict = { kind: 'held' };
@@ -51,14 +55,15 @@ export class Admission {
     const { store, clock, governor } = this.#ports;
     if (!governor.active) return NOTHING_HELD;
     const before = this.#held.get(turn.turnId);
-    if (before?.notBeforeMs != null && clock.monotonic() < before.notBeforeMs) return HELD;
     const now = clock.now();
+    if (before !== undefined && isTooEarly(before, now)) return HELD;
     const estimate = before?.estimate ?? this.#ports.estimate(turn);
     const sinceMs = before?.sinceMs ?? now;
     const spender = spenderOf(store, turn.turnId, turn.threadId);
     const admission = governor.admit(spender, estimate, sinceMs, now);
     if (admission.kind === 'wait') {
-      this.#hold(turn, { estimate, sinceMs, untilMs: admission.untilMs }, admission.sooner);
+      const { untilMs, sooner } = admission;
+      this.#hold(turn, { estimate, sinceMs, askedAtMs: now, untilMs, sooner });
       return HELD;
     }
     this.#held.delete(turn.turnId);
@@ -85,15 +90,15 @@ export class Admission {
     if (this.#held.size === 0) return;
     const { clock } = this.#ports;
     const waiting = new Set(queued.map(({ turnId }) => turnId));
-    const nowMs = clock.monotonic();
-    let dueMs = Number.POSITIVE_INFINITY;
-    for (const [turnId, held] of this.#held) {
+    const now = clock.now();
+    let leftMs = Number.POSITIVE_INFINITY;
+    for (const [turnId, { untilMs }] of this.#held) {
       if (!waiting.has(turnId)) this.#held.delete(turnId);
       // One that is due already waits for a place as well, and whoever leaves one wakes it.
-      else if (held.dueMs !== null && held.dueMs > nowMs) dueMs = Math.min(dueMs, held.dueMs);
+      else if (untilMs !== null && untilMs > now) leftMs = Math.min(leftMs, untilMs - now);
     }
-    if (dueMs === Number.POSITIVE_INFINITY) return;
-    this.#cancelTimer = clock.after(dueMs - nowMs, this.#wake);
+    if (leftMs === Number.POSITIVE_INFINITY) return;
+    this.#cancelTimer = clock.after(Math.min(leftMs, LOOK_MS), this.#wake);
   }
 
   close(): void {
@@ -101,13 +106,17 @@ export class Admission {
     this.#held.clear();
   }
 
-  #hold(turn: Waiting, held: Pick<HeldTurn, 'estimate' | 'sinceMs' | 'untilMs'>, sooner: boolean): void {
-    const { clock, live, log } = this.#ports;
-    const dueMs = held.untilMs === null ? null : clock.monotonic() + Math.max(1, held.untilMs - clock.now());
+  #hold(turn: Waiting, held: HeldTurn): void {
+    const { live, log } = this.#ports;
     const before = this.#held.get(turn.turnId);
-    this.#held.set(turn.turnId, { ...held, dueMs, notBeforeMs: sooner ? null : dueMs });
+    this.#held.set(turn.turnId, held);
     if (before !== undefined && before.untilMs === held.untilMs) return;
     live(turn.turnId, { type: 'budget_wait', until_ms: held.untilMs });
     log('budget.wait', { turn_id: turn.turnId, until_ms: held.untilMs });
   }
+}
+
+/** Nothing can have changed since it was looked at. A clock that was set back makes it worth another look. */
+function isTooEarly({ askedAtMs, untilMs, sooner }: HeldTurn, nowMs: number): boolean {
+  return !sooner && untilMs !== null && nowMs >= askedAtMs && nowMs < untilMs;
 }

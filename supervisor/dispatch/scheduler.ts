@@ -81,8 +81,11 @@ class TurnScheduler implements Scheduler {
         else store.turns.transition(turnId, 'stop', { end_requested: reason });
       });
     const flight = this.#flights.get(turnId);
-    if (flight === undefined) this.#endQueued(turnId, CANCELLED_BEFORE_START);
-    else flight.end(reason, now);
+    if (flight !== undefined) flight.end(reason, now);
+    else {
+      this.#endQueued(turnId, CANCELLED_BEFORE_START);
+      this.wake();
+    }
     return true;
   }
 

@@ -39,7 +39,8 @@ export class TurnBudget {
   readonly #spender: Spender;
   readonly #settings: ModelSettings;
   #askedSinceMs: number | null = null;
-  #toldUntilMs: number | null = null;
+  /** What was told last of a wait that goes on; undefined outside of one. */
+  #toldUntilMs: number | null | undefined;
 
   constructor(ports: BudgetPorts, spender: Spender, settings: ModelSettings) {
     this.#ports = ports;
@@ -56,7 +57,7 @@ export class TurnBudget {
     const admission = governor.admit(this.#spender, estimate, this.#askedSinceMs, now);
     if (admission.kind === 'go') {
       this.#askedSinceMs = null;
-      this.#toldUntilMs = null;
+      this.#toldUntilMs = undefined;
       if (governor.active)
         store.transact('reserve_call', () =>
           governor.reserve(this.#spender, estimate, callIndex, admission.degraded, now),
@@ -104,7 +105,7 @@ export class TurnBudget {
   }
 
   #tellWait(untilMs: number | null): void {
-    if (untilMs !== null && untilMs === this.#toldUntilMs) return;
+    if (untilMs === this.#toldUntilMs) return;
     this.#toldUntilMs = untilMs;
     this.#ports.live(this.#spender.turnId, { type: 'budget_wait', until_ms: untilMs });
     this.#log('budget.wait', { until_ms: untilMs });

@@ -27,7 +27,7 @@ export interface Reader {
   readonly events: Pick<Store['events'], 'ofTurn' | 'ofThread'>;
   readonly calls: Pick<Store['calls'], 'get' | 'openOf'>;
   readonly usage: Pick<Store['usage'], 'ofTurn' | 'costOf'>;
-  readonly spending: Pick<Store['spending'], 'get' | 'newest'>;
+  readonly spending: Pick<Store['spending'], 'get'>;
   readonly reservations: Pick<Store['reservations'], 'all'>;
   readonly artifacts: Pick<Store['artifacts'], 'get' | 'read' | 'list'>;
   readonly memory: Pick<Store['memory'], 'get' | 'list'>;

@@ -13,10 +13,6 @@ export function spendingTable(db: Db): Store['spending'] {
     db,
     `SELECT ${COLUMNS} FROM spending WHERE payer = ? AND per = ? AND starts_at_ms = ?`,
   );
-  const newest = reading<SpendingRow>(
-    db,
-    `SELECT ${COLUMNS} FROM spending WHERE payer = ? AND per = ? ORDER BY seq DESC LIMIT 1`,
-  );
   const insert = writing(db, `INSERT INTO spending (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
   const add = writing(
     db,
@@ -30,7 +26,6 @@ export function spendingTable(db: Db): Store['spending'] {
   );
   return {
     get: (payer, per, startsAtMs) => one.get(payer, per, startsAtMs),
-    newest: (payer, per) => newest.get(payer, per),
     open: (row) => {
       insert(row.payer, row.per, row.starts_at_ms, row.tokens, row.requests, row.cost_micros);
       forget(row.payer, row.per, row.payer, row.per);

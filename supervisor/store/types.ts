@@ -228,9 +228,7 @@ export interface Store {
   };
   readonly spending: {
     get(payer: string, per: string, startsAtMs: number): SpendingRow | undefined;
-    /** The window that was opened last. */
-    newest(payer: string, per: string): SpendingRow | undefined;
-    /** A window with what was spent in it so far; the oldest of many are forgotten. */
+    /** The first that is spent in a window; those opened long ago are forgotten. */
     open(row: SpendingRow): void;
     /** Adds to an open window. */
     add(row: SpendingRow): void;

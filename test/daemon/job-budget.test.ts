@@ -159,7 +159,7 @@ t.test('jobs with a budget', async (t) => {
       );
       const next = await runJob(t, [{ text: 'Done.' }], { stateDir, env, args: json });
       t.equal(next.code, 0, next.stderr);
-      const spent = look(stateDir, (reader) => reader.spending.newest('instance', 'lifetime'));
+      const spent = look(stateDir, (reader) => reader.spending.get('instance', 'lifetime', 0));
       t.equal(spent?.requests, 2);
       t.ok((spent?.tokens ?? 0) > 4_096 + 120, `${spent?.tokens} tokens`);
       t.same(

@@ -5,11 +5,11 @@ import type { Config } from '../../config/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
-import type { TurnLimits } from '../../shared/ipc/turn-snapshot.js';
+import type { SecuritySnapshot, TurnLimits } from '../../shared/ipc/turn-snapshot.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
-import { Governor } from '../../supervisor/budgets/governor.js';
+import { type Estimate, Governor } from '../../supervisor/budgets/governor.js';
 import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../../supervisor/processes/types.js';
@@ -76,7 +76,7 @@ export interface StageOptions {
   readonly clock?: Clock;
   readonly intelligence?: Config['intelligence'];
   /** Tokens that the first call of each turn may take. */
-  readonly estimate?: number;
+  readonly estimate?: number | ((text: string) => number);
   /** Left out: a minute. */
   readonly deadlineMs?: number;
   /** Left out: a fresh one of the test. */
@@ -104,7 +104,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
       store,
       clock,
       governor,
-      estimate: () => ({ model: 'm', inputTokens: options.estimate ?? 100, outputTokens: 0 }),
+      estimate: ({ turnId }) => estimateOf(options.estimate, store.inbox.ofTurn(turnId)?.text),
       masker: makeMasker(['canary-secret']),
       ask: options.ask ?? (() => Promise.resolve('nobody')),
       live: (_turn, event) => live.push(event),
@@ -122,12 +122,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
           thread_id: threadId,
           messages: transcriptSlice(store, threadId, turnId),
           tools: [...toolPlan()],
-          security: {
-            mode: options.mode ?? 'full_access',
-            source: 'default',
-            containment: [],
-            web_allow_private: [],
-          },
+          security: securityOf(options.mode ?? 'full_access'),
           spool_dir: `${store.dir}/spool`,
           process_marker: marker,
         },
@@ -153,6 +148,15 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
   };
+}
+
+function estimateOf(estimate: StageOptions['estimate'], text = ''): Estimate {
+  const inputTokens = typeof estimate === 'function' ? estimate(text) : (estimate ?? 100);
+  return { model: 'm', inputTokens, outputTokens: 0 };
+}
+
+function securityOf(mode: PermissionMode): SecuritySnapshot {
+  return { mode, source: 'default', containment: [], web_allow_private: [] };
 }
 
 function limitsWith(deadlineMs: number | undefined): TurnLimits {

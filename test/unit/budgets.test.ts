@@ -3,7 +3,7 @@ import t from 'tap';
 import { DEFAULTS } from '../../config/defaults.js';
 import { costMicros, costProblem } from '../../supervisor/budgets/prices.js';
 import { shortageOf } from '../../supervisor/budgets/purses.js';
-import { lackOf, pacedAtMs, resetOf, spentIn, windowAt } from '../../supervisor/budgets/windows.js';
+import { lackOf, pacedAtMs, resetOf, windowAt } from '../../supervisor/budgets/windows.js';
 import { budget, window } from '../fakes/budget.js';
 
 const HOUR = 3_600_000;
@@ -51,20 +51,6 @@ t.test('every moment lies in exactly one window, and windows follow each other w
         if (windowAt(per, reset, endsAtMs - 1).startsAtMs !== startsAtMs) t.fail(`${per} ${ms} is two`);
       }
   t.equal(resetOf('07:45Z'), 27_900_000);
-  t.end();
-});
-
-t.test('a clock that is set back finds its window again, or goes on with what was spent last', (t) => {
-  const row = (startsAt: number, spent: number) => ({
-    payer: 'instance',
-    per: 'day',
-    starts_at_ms: startsAt,
-    ...tokens(spent),
-  });
-  t.equal(spentIn(5, row(5, 70), row(9, 90)).tokens, 70, 'its own row counts, wherever the clock has been');
-  t.equal(spentIn(5, undefined, row(9, 90)).tokens, 90, 'an unknown one before the last is the last');
-  t.equal(spentIn(9, undefined, row(5, 90)).tokens, 0, 'a later one is new');
-  t.equal(spentIn(9, undefined, undefined).tokens, 0);
   t.end();
 });
 

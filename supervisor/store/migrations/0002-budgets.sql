@@ -4,8 +4,7 @@
 
 ALTER TABLE usage ADD COLUMN cost_micros INTEGER;
 
--- What one payer spent within one window. A window is known by its start; the newest row is the one opened last,
--- which is not the latest by its start when the clock went back.
+-- What one payer spent within one window, which is known by its start: a clock that is set back finds it again.
 CREATE TABLE spending (
   seq INTEGER PRIMARY KEY,
   payer TEXT NOT NULL,
