@@ -1,4 +1,5 @@
 // Values that are each right and cannot be meant together. Looks at the finished configuration. Pure.
+import { budgetContradictions } from './budget-contradictions.js';
 import type { Place, Problem } from './problem.js';
 import type { Config } from './schema.js';
 
@@ -26,6 +27,7 @@ export function contradictions(config: Config, placeOf: (path: string) => Place)
   if (config.limits.pong_ms >= config.limits.progress_ms) {
     tell('limits.pong', 'must be shorter than limits.progress, or no ping is ever missed in time');
   }
+  for (const [path, message] of budgetContradictions(config.intelligence)) tell(path, message);
   return problems;
 }
 

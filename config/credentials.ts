@@ -5,6 +5,7 @@ import { isCredentialName, looksLikeCredential } from './credential-shape.js';
 import {
   type Complaint,
   complaint,
+  fromJson,
   type Leaf,
   leafOf,
   type Read,
@@ -73,7 +74,7 @@ export function headers(description: string): Leaf<Headers> {
     description,
     schema,
     nullable: false,
-    fromText: parseJson,
+    fromText: fromJson,
     read: (raw, context) => readHeaders(raw, context, expected),
     show(value) {
       const shown = Object.entries(value).map(([name, header]) => {
@@ -82,14 +83,6 @@ export function headers(description: string): Leaf<Headers> {
       return `{${shown.join(', ')}}`;
     },
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function readHeaders(raw: unknown, context: ReadContext, expected: string): Read<Headers> {

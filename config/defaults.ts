@@ -31,6 +31,22 @@ export const DEFAULTS: Config = {
     // Providers know the limit of each model; a number of ours would be too low for one and refused by another.
     max_output_tokens: 0,
     ca_file: null,
+    budget: {
+      // What is affordable is the operator's to say; a turn is bounded by limits.run all the same.
+      windows: [],
+      lifetime: { tokens: null, cost: null },
+      // One purse for everybody is what a bill knows.
+      scope: ['instance'],
+      // Nothing is lost by waiting, and a window ends by itself.
+      on_exhausted: 'wait',
+      // Half the rate leaves the other half to whatever shares the account.
+      slow_factor: 0.5,
+      degrade_model: null,
+      // A window of a day may need a day; who cannot wait says so.
+      max_wait_ms: null,
+    },
+    // Prices change without a word; a wrong figure is worse than none.
+    prices: {},
   },
   context: {
     template: null,

@@ -13,7 +13,7 @@ export interface Setting {
   readonly source: SourceName;
   readonly place: Place;
   readonly raw: unknown;
-  /** Places of the keys below the leaf (records), so that a complaint about one names its line. */
+  /** Places of the keys and entries below the leaf (`0.tokens`), so that a complaint about one names its line. */
   readonly below?: ReadonlyMap<string, Place>;
 }
 
@@ -70,7 +70,7 @@ export function fileLayer(root: SourceNode | null, file: string): Layer {
   const placeOf = (at: Position): Place => ({ file, line: at.line, column: at.column });
 
   const visit = (node: SourceNode, within: Group, prefix: string): void => {
-    if (node.kind === 'value') {
+    if (node.kind !== 'map') {
       // A section whose keys are all commented out is written as a key without a value.
       if (node.value === null) return;
       problems.push({ ...placeOf(node), path: prefix, message: 'expected a mapping of keys' });
@@ -97,19 +97,42 @@ export function fileLayer(root: SourceNode | null, file: string): Layer {
 
 function settingOf(node: SourceNode, place: Place, placeOf: (at: Position) => Place): Setting {
   const raw = plainValue(node);
-  if (node.kind === 'value') return { source: 'file', place, raw };
-  const below = new Map(node.entries.map((entry) => [entry.key, placeOf(entry)]));
+  const below = new Map(placesBelow(node, '', DEPTH_MAX).map(([key, at]) => [key, placeOf(at)]));
   return { source: 'file', place, raw, below };
 }
 
+/** No leaf has fields further down; what nests deeper is refused as a whole. */
+const DEPTH_MAX = 3;
+
+function placesBelow(node: SourceNode, prefix: string, depth: number): [string, Position][] {
+  if (node.kind === 'value' || depth === 0) return [];
+  const inner =
+    node.kind === 'map'
+      ? node.entries.map((entry) => [entry.key, entry, entry.node] as const)
+      : node.items.map((item, index) => [String(index), item, item] as const);
+  return inner.flatMap(([key, at, value]) => [
+    [`${prefix}${key}`, at],
+    ...placesBelow(value, `${prefix}${key}.`, depth - 1),
+  ]);
+}
+
 /** Keys of a record that stand twice: the later one would win without a word. */
-function repeats(node: SourceNode, path: string, placeOf: (at: Position) => Place): Problem[] {
-  if (node.kind === 'value') return [];
+function repeats(
+  node: SourceNode,
+  path: string,
+  placeOf: (at: Position) => Place,
+  depth = DEPTH_MAX,
+): Problem[] {
+  if (node.kind === 'value' || depth === 0) return [];
+  if (node.kind === 'list')
+    return node.items.flatMap((item, index) => repeats(item, `${path}.${index}`, placeOf, depth - 1));
   const seen = new Set<string>();
   return node.entries.flatMap((entry) => {
+    const at = `${path}.${entry.key}`;
     const again = seen.has(entry.key);
     seen.add(entry.key);
-    return again ? [{ ...placeOf(entry), path: `${path}.${entry.key}`, message: 'stands twice' }] : [];
+    const below = repeats(entry.node, at, placeOf, depth - 1);
+    return again ? [{ ...placeOf(entry), path: at, message: 'stands twice' }, ...below] : below;
   });
 }
 

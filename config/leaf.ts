@@ -138,6 +138,26 @@ export function count(description: string, { min, max }: Bounds): Leaf<number> {
   return leafOf(description, schema, { fromText: numeric, show: String });
 }
 
+/** Text from the environment or a flag that stands for a mapping or a list of mappings. */
+export function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A number that may have a fraction. */
+export function amount(description: string, { min, max }: Bounds): Leaf<number> {
+  const range = `a number from ${min} to ${max}`;
+  const schema = v.pipe(
+    v.number(`expected ${range}`),
+    v.minValue(min, `is too small: expected ${range}`),
+    v.maxValue(max, `is too large: expected ${range}`),
+  );
+  return leafOf(description, schema, { fromText: numeric, show: String });
+}
+
 /** `min` and `max` in milliseconds. */
 export function duration(description: string, { min, max }: Bounds): Leaf<number, '_ms'> {
   const expected = 'expected a duration such as 500ms, 90s, 10m or 1h (a bare number counts seconds)';
@@ -185,7 +205,10 @@ export function choice<const Options extends readonly string[]>(
 }
 
 /** A comma-separated list where it comes as text. */
-export function list(description: string, item: v.GenericSchema<unknown, string>): Leaf<readonly string[]> {
+export function list<Item extends string>(
+  description: string,
+  item: v.GenericSchema<unknown, Item>,
+): Leaf<readonly Item[]> {
   const schema = v.pipe(v.array(item, 'expected a list'), v.maxLength(1000, 'has more than 1000 entries'));
   return leafOf(description, schema, {
     fromText: (value) =>

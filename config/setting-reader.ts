@@ -12,9 +12,11 @@ const NOWHERE: Place = { file: 'default' };
 
 type Parsed = Readonly<Record<string, unknown>>;
 
-/** Lists and records are one level deep; a Secret has no fields to write. */
+/** Lists and records hold at most records in turn; a Secret has no fields to write. */
 function freeze(value: unknown): unknown {
-  return typeof value === 'object' ? Object.freeze(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) freeze(inner);
+  return Object.freeze(value);
 }
 
 interface Surroundings {
@@ -72,6 +74,7 @@ export class SettingReader {
     this.sources.set(path, winner?.source ?? 'default');
     if (winner === undefined) return freeze(fallback);
     this.#places.set(path, winner.place);
+    for (const [key, place] of winner.below ?? []) this.#places.set(`${path}.${key}`, place);
     if (winner.raw === null && leaf.nullable) return null;
     if (winner.raw === null || winner.raw === undefined) {
       const usual = leaf.show(fallback);
@@ -106,8 +109,18 @@ export class SettingReader {
     complaint: { readonly message: string; readonly suggestion?: string | undefined; readonly key?: string },
   ): void {
     const { message, suggestion, key } = complaint;
-    const place = (key === undefined ? undefined : setting.below?.get(key)) ?? setting.place;
+    const place = placeBelow(setting, key);
     const at = key === undefined ? path : `${path}.${key}`;
     this.problems.push({ ...place, path: at, message, ...(suggestion === undefined ? {} : { suggestion }) });
   }
+}
+
+/** The place of a key below a leaf; of a key that is missing, that of the entry in which it should be. */
+function placeBelow({ place, below }: Setting, key: string | undefined): Place {
+  const parts = key?.split('.') ?? [];
+  for (let count = parts.length; count > 0; count -= 1) {
+    const found = below?.get(parts.slice(0, count).join('.'));
+    if (found !== undefined) return found;
+  }
+  return place;
 }

@@ -14,11 +14,13 @@ export interface SourceEntry extends Position {
 export type SourceNode = Position &
   (
     | { readonly kind: 'map'; readonly entries: readonly SourceEntry[] }
+    /** `value` is the whole list without positions. */
+    | { readonly kind: 'list'; readonly items: readonly SourceNode[]; readonly value: readonly unknown[] }
     | { readonly kind: 'value'; readonly value: unknown }
   );
 
 /** The node without its positions. */
 export function plainValue(node: SourceNode): unknown {
-  if (node.kind === 'value') return node.value;
+  if (node.kind !== 'map') return node.value;
   return Object.fromEntries(node.entries.map((entry) => [entry.key, plainValue(entry.node)]));
 }

@@ -69,7 +69,8 @@ class TreeReader {
       return { ...place, kind: 'map', entries: node.items.map((pair) => this.#entry(pair.key, pair.value)) };
     }
     if (isSeq<Node | null>(node)) {
-      return { ...place, kind: 'value', value: node.items.map((item) => plainValue(this.read(item))) };
+      const items = node.items.map((item) => this.read(item));
+      return { ...place, kind: 'list', items, value: items.map(plainValue) };
     }
     return { ...place, kind: 'value', value: isScalar(node) ? node.value : null };
   }

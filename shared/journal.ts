@@ -45,7 +45,14 @@ const journalEvent = v.variant('kind', [
     artifact_id: v.optional(v.string()),
     duration_ms: v.number(),
   }),
-  v.object({ kind: v.literal('usage'), call_index: v.number(), model: v.string(), usage }),
+  v.object({
+    kind: v.literal('usage'),
+    call_index: v.number(),
+    model: v.string(),
+    usage,
+    /** Millionths of a US dollar; absent where no price is known. */
+    cost_micros: v.optional(v.number()),
+  }),
   /** A remark to the model, in the transcript from here on. */
   v.object({ kind: v.literal('note'), text: v.string() }),
   /** Last event of every turn. */

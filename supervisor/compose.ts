@@ -1,12 +1,18 @@
 // Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
 import type { Config } from '../config/schema.js';
 import type { Clock } from '../shared/clock.js';
-import type { ModelSettings, SecuritySnapshot } from '../shared/ipc/turn-snapshot.js';
+import type { ModelSettings, SecuritySnapshot, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import type { Masker } from '../shared/mask.js';
+import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
+import { Governor } from './budgets/governor.js';
+import type { Waiting } from './dispatch/gate.js';
 import { recordedProcesses, recover } from './dispatch/recover.js';
 import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
+import { estimateOf } from './dispatch/turn-budget.js';
+import type { RunnerEvent } from './dispatch/turn-runner.js';
 import { type Accepted, acceptMessage, type IncomingMessage } from './intake/accept-message.js';
 import type { ResolvedModel } from './intelligence/resolve-model.js';
+import type { LogLevel } from './observe/log-events.js';
 import type { Logger } from './observe/logger.js';
 import { endOrphans } from './processes/orphans.js';
 import type { WarmPool } from './processes/types.js';
@@ -38,21 +44,28 @@ export interface Supervisor extends Omit<Scheduler, 'wake'> {
   accept(message: Omit<IncomingMessage, 'workspaceRoot'>): Accepted;
 }
 
-/** A wait for the model is told to everybody: nothing seems to happen meanwhile. */
-const LEVELS = {
+/** A wait, for the model or for the budget, is told to everybody: nothing seems to happen meanwhile. */
+const LEVELS: Readonly<Record<RunnerEvent, LogLevel>> = {
   'turn.settled': 'info',
   'turn.unrecorded': 'error',
   'worker.exit': 'debug',
   'model.retry': 'warn',
-} as const;
+  'budget.wait': 'warn',
+  'budget.stop': 'warn',
+  'budget.degraded': 'warn',
+};
 
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const { clock, config, logger, store } = parts;
   const omitted = new Set<string>(parts.model.settings.omit);
   const settings = (): ModelSettings => ({ ...parts.model.settings, omit: [...omitted] });
+  const governor = new Governor(store, config.intelligence);
+  const snapshotOf = (turn: Waiting, marker: string): TurnSnapshot =>
+    buildSnapshot({ ...parts, model: settings(), marker, budgetAdmission: governor.active }, turn);
   const scheduler = makeScheduler(
     {
       store,
+      governor,
       clock,
       pool: parts.pool,
       masker: parts.masker,
@@ -64,9 +77,14 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
         parts.pool.target(settings(), parts.model.credentials.ca);
         logger.log('warn', 'model.option_refused', { model, option });
       },
+      estimate: (turn) => {
+        const { system_prompt, messages, tools, model } = snapshotOf(turn, '');
+        const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
+        return estimateOf(model, estimateRequest(system_prompt, messages, tools) + allowance);
+      },
       hashOf: snapshotHash,
       freeze: (turn, marker) => ({
-        snapshot: buildSnapshot({ ...parts, model: settings(), marker }, turn),
+        snapshot: snapshotOf(turn, marker),
         credentials: { ...parts.model.credentials, mask: [...parts.secrets] },
       }),
     },
@@ -87,13 +105,19 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
 }
 
 /** Brings what an earlier supervisor left to a true state. Before anything is accepted. */
-export async function recoverStore(store: Store, clock: Clock, logger: Logger): Promise<void> {
+export async function recoverStore(
+  store: Store,
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+): Promise<void> {
   if (store.unclean_since_ms !== null)
     logger.log('warn', 'store.unclean', { last_write_ms: store.unclean_since_ms });
   const recorded = recordedProcesses(store);
   if (recorded.length > 0)
     logger.log('warn', 'recover.orphans', { ended: await endOrphans(recorded, clock) });
   dropOldSpools(store.dir);
-  for (const turnId of recover(store, clock.now()).turns)
+  const governor = new Governor(store, config.intelligence);
+  for (const turnId of recover(store, governor, clock.now()).turns)
     logger.log('warn', 'recover.turn', { turn_id: turnId });
 }

@@ -5,7 +5,7 @@ import { sleep } from '../shared/clock.js';
 import { newId } from '../shared/ids.js';
 import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
 import type { ModelSettings } from '../shared/ipc/turn-snapshot.js';
-import { estimateRequest, estimateTokens } from '../shared/transcript/estimate-tokens.js';
+import { ANSWER_ALLOWANCE, estimateRequest, estimateTokens } from '../shared/transcript/estimate-tokens.js';
 import type { Message } from '../shared/transcript/message.js';
 import { repairHistory } from '../shared/transcript/repair.js';
 import { cutText } from '../shared/transcript/unicode.js';
@@ -24,8 +24,6 @@ type Admission =
   | { readonly kind: 'go'; readonly model: string }
   | { readonly kind: 'over'; readonly outcome: TurnOutcome };
 
-/** What an answer may take when the settings set no cap. */
-const ANSWER_ALLOWANCE = 4_096;
 /** A supervisor that says "wait 0" is not asked in a spin. */
 const SHORTEST_WAIT_MS = 50;
 const SHOWN_BYTES = 80;

@@ -10,6 +10,9 @@ const PROSE_CHARS_PER_TOKEN = 4;
 /** Role, separators and ids around each message. */
 const PER_MESSAGE = 4;
 
+/** What an answer may take when no cap is set. */
+export const ANSWER_ALLOWANCE = 4_096;
+
 /** Linear in the length of the text. */
 export function estimateTokens(text: string): number {
   let wide = 0;

@@ -81,7 +81,11 @@ function contentOf(event: JournalEvent): [head: string, body: string] {
     case 'usage': {
       const { input_tokens, output_tokens, cached_tokens, estimated } = event.usage;
       const how = estimated ? ', estimated' : '';
-      return [`${event.model}: ${input_tokens} in (${cached_tokens} cached), ${output_tokens} out${how}`, ''];
+      const cost = event.cost_micros === undefined ? '' : `, $${event.cost_micros / 1_000_000}`;
+      return [
+        `${event.model}: ${input_tokens} in (${cached_tokens} cached), ${output_tokens} out${how}${cost}`,
+        '',
+      ];
     }
     case 'note':
       return ['', event.text];

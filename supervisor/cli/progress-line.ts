@@ -46,7 +46,9 @@ export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
 
   return {
     onLive: (event) => {
-      if (event.type === 'progress') {
+      if (event.type === 'budget_wait') {
+        doing = `waiting for budget${event.until_ms === null ? '' : ` until ${time(event.until_ms)}`}`;
+      } else if (event.type === 'progress') {
         const { progress } = event;
         if (progress.event === 'round') {
           round = progress.round;
@@ -91,6 +93,11 @@ function subject(args: JsonObject): string {
 /** Text of a model or a file never drives the terminal. */
 function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, '?');
+}
+
+/** Wall time in UTC, to the second. */
+function time(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function short(count: number): string {

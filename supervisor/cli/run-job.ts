@@ -9,6 +9,7 @@ import { TurndError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
+import { costProblem } from '../budgets/prices.js';
 import { composeSupervisor, recoverStore } from '../compose.js';
 import { EXIT, jobExitCode } from '../exit-codes.js';
 import { type ResolvedModel, resolveModel, secretsOf } from '../intelligence/resolve-model.js';
@@ -158,7 +159,9 @@ class Job {
         model: settings.model,
         url: settings.url,
       });
-      await recoverStore(opened.store, clock, logger);
+      const unpriced = costProblem(config, settings.model);
+      if (unpriced !== null) throw new TurndError('invalid_config', unpriced);
+      await recoverStore(opened.store, config, clock, logger);
       return await this.#turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
     } finally {
       await pool.close();
@@ -219,6 +222,7 @@ class Job {
 
   #report(row: TurnRow, store: Store, turnId: string): JobResult {
     const usage = store.usage.ofTurn(turnId);
+    const costMicros = store.usage.costOf(turnId);
     return {
       status: row.status ?? 'failed',
       reply: row.reply,
@@ -229,6 +233,7 @@ class Job {
         input_tokens: usage.input_tokens,
         output_tokens: usage.output_tokens,
         cached_tokens: usage.cached_tokens,
+        ...(costMicros === null ? {} : { cost: costMicros / 1_000_000 }),
       },
       rounds: row.rounds,
       tool_calls: row.tool_calls,

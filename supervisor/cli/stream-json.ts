@@ -90,7 +90,11 @@ export function notificationLines(
         reason: progress.reason,
       });
   };
-  return (event) => (event.type === 'journal' ? journal(event.event) : live(event.progress));
+  return (event) => {
+    if (event.type === 'journal') journal(event.event);
+    else if (event.type === 'progress') live(event.progress);
+    else send('turn/waiting', { ...address, waits_for: 'budget', until_ms: event.until_ms });
+  };
 }
 
 export function startedLine(address: TurnAddress): string {

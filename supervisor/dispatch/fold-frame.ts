@@ -9,6 +9,7 @@ import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import { unreachable } from '../../shared/unreachable.js';
 import { executeCall } from '../tools/execute-call.js';
 import { journal, type RunningTurn } from '../tools/running-turn.js';
+import type { TurnBudget } from './turn-budget.js';
 
 /** A worker's own account of how its turn ended. */
 export type Terminal =
@@ -16,6 +17,7 @@ export type Terminal =
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface FoldPorts {
+  readonly budget: TurnBudget;
   send(frame: ToWorker): void;
   /** The worker said how it ended. */
   terminal(terminal: Terminal): void;
@@ -41,7 +43,13 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
       foldResult(turn, frame, ports);
       return;
     case 'budget_request':
-      ports.send({ type: 'budget_answer', id: frame.id, answer: { kind: 'go' } });
+      // Nobody waits for the answer any more, and what an ended turn holds back would be lost.
+      if (turn.ending) return;
+      ports.send({
+        type: 'budget_answer',
+        id: frame.id,
+        answer: ports.budget.answer(frame.estimate_tokens, turn.modelCalls + 1),
+      });
       return;
     case 'turn_done':
       ports.terminal({ kind: 'outcome', outcome: frame.outcome });
@@ -60,7 +68,6 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
 }
 
 function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPorts): void {
-  const { store } = turn;
   switch (progress.event) {
     case 'round':
       turn.rounds = progress.round;
@@ -69,15 +76,7 @@ function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPor
       break;
     case 'usage':
       turn.modelCallOpen = false;
-      journal(turn, 'record_progress', [{ kind: 'usage', ...withoutEvent(progress) }], () =>
-        store.usage.record(
-          turn.turnId,
-          progress.call_index,
-          progress.model,
-          progress.usage,
-          turn.clock.now(),
-        ),
-      );
+      foldUsage(turn, progress, ports.budget);
       break;
     case 'assistant':
       journal(turn, 'record_progress', [{ kind: 'assistant_message', ...withoutEvent(progress) }]);
@@ -113,6 +112,17 @@ function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPor
     type: 'progress',
     progress: turn.masker.json(progress as never) as ProgressEvent,
   });
+}
+
+/** The record of a call, what it cost and what was held for it change together. */
+function foldUsage(
+  turn: RunningTurn,
+  progress: Extract<ProgressEvent, { event: 'usage' }>,
+  budget: TurnBudget,
+): void {
+  const event = budget.priced(progress.call_index, progress.model, progress.usage);
+  journal(turn, 'record_progress', [event], () => budget.settle(event));
+  budget.settled();
 }
 
 function withoutEvent<T extends { event: string }>(progress: T): Omit<T, 'event'> {

@@ -14,8 +14,12 @@ export interface GateView {
   readonly closed: boolean;
 }
 
-/** The turns that may start now, in order: under the cap, and one at a time on each thread. A held turn keeps its place; others overtake. */
-export function admit(view: GateView): Waiting[] {
+/**
+ * The turns that may start now, in order: under the cap, and one at a time on each thread. A held turn keeps its place;
+ * others overtake. `start` is offered each of them at once and may decline; it then takes no place, but nothing behind
+ * it on its thread goes before it.
+ */
+export function admit(view: GateView, start: (turn: Waiting) => boolean = () => true): Waiting[] {
   if (view.closed) return [];
   const busy = new Set(view.running.map((turn) => turn.threadId));
   const admitted: Waiting[] = [];
@@ -23,7 +27,7 @@ export function admit(view: GateView): Waiting[] {
     if (view.running.length + admitted.length >= view.maxParallelTurns) break;
     if (busy.has(turn.threadId)) continue;
     busy.add(turn.threadId);
-    admitted.push(turn);
+    if (start(turn)) admitted.push(turn);
   }
   return admitted;
 }

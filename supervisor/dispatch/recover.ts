@@ -1,9 +1,10 @@
 // At start: every turn that an earlier supervisor left unfinished is brought to a true state before anything new runs.
 // Its processes are ended, its open calls sealed, and it ends as failed: nothing is started again by itself.
 import type { JournalEvent } from '../../shared/journal.js';
+import type { Governor } from '../budgets/governor.js';
 import type { Recorded } from '../processes/orphans.js';
 import type { Store, TurnRow } from '../store/types.js';
-import { settleInside } from './settle.js';
+import { type LostCall, settleInside } from './settle.js';
 
 export interface Recovery {
   /** Turns that were ended, oldest first. */
@@ -20,16 +21,18 @@ export function recordedProcesses(store: Store): Recorded[] {
   return recorded;
 }
 
-export function recover(store: Store, nowMs: number): Recovery {
+export function recover(store: Store, governor: Governor, nowMs: number): Recovery {
   const left = store.turns.inStates(['queued', 'starting', 'running', 'stopping']);
-  if (left.length === 0) return { turns: [] };
+  if (left.length === 0 && store.reservations.all().length === 0) return { turns: [] };
   store.transact('recover', () => {
-    for (const turn of left) endLeft(store, turn, nowMs);
+    for (const turn of left) endLeft(store, governor, turn, nowMs);
+    // Of turns that ended under code which did not know of them, or under a configuration without budgets.
+    for (const row of store.reservations.all()) store.reservations.remove(row.turn_id, row.purpose);
   });
   return { turns: left.map((turn) => turn.turn_id) };
 }
 
-function endLeft(store: Store, turn: TurnRow, nowMs: number): JournalEvent[] {
+function endLeft(store: Store, governor: Governor, turn: TurnRow, nowMs: number): JournalEvent[] {
   const started = turn.state !== 'queued';
   const cancelled = turn.end_requested === 'cancel' || turn.end_requested === 'operator';
   const message = started
@@ -37,6 +40,7 @@ function endLeft(store: Store, turn: TurnRow, nowMs: number): JournalEvent[] {
     : 'the supervisor was lost before this turn started; nothing was run';
   return settleInside(
     store,
+    governor,
     turn.turn_id,
     {
       status: cancelled ? 'cancelled' : 'failed',
@@ -44,8 +48,16 @@ function endLeft(store: Store, turn: TurnRow, nowMs: number): JournalEvent[] {
       error: { code: cancelled ? 'cancelled' : 'supervisor_lost', message },
       rounds: turn.rounds,
       toolCalls: turn.tool_calls,
-      lostCall: null,
+      lostCall: lostCallOf(governor, turn.turn_id),
     },
     nowMs,
   );
+}
+
+/** A call that was let go and never settled may have been answered and billed: it is charged at what was held for it. */
+function lostCallOf(governor: Governor, turnId: string): LostCall | null {
+  const held = governor.held(turnId);
+  if (held === undefined || held.call_index === null) return null;
+  const { call_index: index, model, input_tokens: inputTokens, output_tokens: outputTokens } = held;
+  return { index, model, inputTokens, outputTokens };
 }

@@ -1,9 +1,11 @@
 // Starts what may start, whenever something changed: a message was accepted, a turn ended, an end was asked for.
 // Owns the turns in flight; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
+import type { Estimate, Stop } from '../budgets/governor.js';
 import type { TurnRow } from '../store/types.js';
+import { Admission } from './admission.js';
 import { admit, type Waiting } from './gate.js';
-import { settle } from './settle.js';
+import { type Ending, settle } from './settle.js';
 import { type Flight, flyTurn, type RunnerParts } from './turn-runner.js';
 
 export interface Scheduler {
@@ -17,7 +19,12 @@ export interface Scheduler {
   close(): Promise<void>;
 }
 
-export function makeScheduler(parts: RunnerParts, maxParallelTurns: number): Scheduler {
+export interface SchedulerParts extends Omit<RunnerParts, 'budgetFreed'> {
+  /** What the first model call of a turn may take; asked for only where a budget is set. */
+  estimate(turn: Waiting): Estimate;
+}
+
+export function makeScheduler(parts: SchedulerParts, maxParallelTurns: number): Scheduler {
   return new TurnScheduler(parts, maxParallelTurns);
 }
 
@@ -25,15 +32,24 @@ class TurnScheduler implements Scheduler {
   readonly #parts: RunnerParts;
   readonly #maxParallelTurns: number;
   readonly #flights = new Map<string, Flight>();
+  readonly #admission: Admission;
   readonly #waiters = new Map<string, ((row: TurnRow) => void)[]>();
   #closed = false;
 
-  constructor(parts: RunnerParts, maxParallelTurns: number) {
-    this.#parts = parts;
+  constructor(parts: SchedulerParts, maxParallelTurns: number) {
+    this.#parts = { ...parts, budgetFreed: () => this.wake() };
+    this.#admission = new Admission(parts, () => this.wake());
     this.#maxParallelTurns = maxParallelTurns;
   }
 
   wake(): void {
+    while (this.#startWhatMay() > 0) {
+      // A turn that its budget ended leaves its thread to the next one.
+    }
+  }
+
+  /** The number of turns that ended without having run. */
+  #startWhatMay(): number {
     const flights = this.#flights;
     const queued = this.#parts.store.inbox
       .pending()
@@ -41,7 +57,18 @@ class TurnScheduler implements Scheduler {
       .map((row) => ({ turnId: row.turn_id, threadId: row.thread_id }));
     const running = [...flights.values()].map((flight) => flight.turn);
     const view = { queued, running, maxParallelTurns: this.#maxParallelTurns, closed: this.#closed };
-    for (const turn of admit(view)) this.#launch(turn);
+    let ended = 0;
+    admit(view, (turn) => {
+      const verdict = this.#admission.ask(turn);
+      if (verdict.kind === 'go') this.#launch(turn, verdict.reserve);
+      if (verdict.kind === 'stop') {
+        this.#endQueued(turn.turnId, endingOfStop(verdict));
+        ended += 1;
+      }
+      return verdict.kind === 'go';
+    });
+    if (!this.#closed) this.#admission.arm(queued);
+    return ended;
   }
 
   requestEnd(turnId: string, reason: EndReason, now = false): boolean {
@@ -55,8 +82,11 @@ class TurnScheduler implements Scheduler {
       // What runs ends also where that cannot be written down.
       if (flight === undefined) throw error;
     }
-    if (flight === undefined) this.#endQueued(turnId);
-    else flight.end(reason, now);
+    if (flight !== undefined) flight.end(reason, now);
+    else {
+      this.#endQueued(turnId, CANCELLED_BEFORE_START);
+      this.wake();
+    }
     return true;
   }
 
@@ -78,13 +108,14 @@ class TurnScheduler implements Scheduler {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#admission.close();
     const flights = [...this.#flights.values()];
     for (const flight of flights) flight.end('drain', false);
     await Promise.all(flights.map((flight) => flight.gone));
   }
 
-  #launch(turn: Waiting): void {
-    const flight = flyTurn(this.#parts, turn);
+  #launch(turn: Waiting, reserve: () => void): void {
+    const flight = flyTurn(this.#parts, turn, reserve);
     this.#flights.set(turn.turnId, flight);
     void flight.settled.then((row) => this.#announce(row));
     void flight.gone.then(() => {
@@ -96,18 +127,9 @@ class TurnScheduler implements Scheduler {
   }
 
   /** A turn that no worker has yet ends without one. */
-  #endQueued(turnId: string): void {
-    const { store, clock, live } = this.#parts;
-    const error = { code: 'cancelled', message: 'the turn was cancelled before it started' };
-    const ending = {
-      status: 'cancelled',
-      reply: '',
-      error,
-      rounds: 0,
-      toolCalls: 0,
-      lostCall: null,
-    } as const;
-    settle(store, turnId, ending, clock.now(), (event) => live(turnId, { type: 'journal', event }));
+  #endQueued(turnId: string, ending: Ending): void {
+    const { store, governor, clock, live } = this.#parts;
+    settle(store, governor, turnId, ending, clock.now(), (event) => live(turnId, { type: 'journal', event }));
     const row = store.turns.get(turnId);
     if (row !== undefined) this.#announce(row);
   }
@@ -116,4 +138,16 @@ class TurnScheduler implements Scheduler {
     for (const resolve of this.#waiters.get(row.turn_id) ?? []) resolve(row);
     this.#waiters.delete(row.turn_id);
   }
+}
+
+const WITHOUT_WORK = { reply: '', rounds: 0, toolCalls: 0, lostCall: null } as const;
+
+const CANCELLED_BEFORE_START: Ending = {
+  ...WITHOUT_WORK,
+  status: 'cancelled',
+  error: { code: 'cancelled', message: 'the turn was cancelled before it started' },
+};
+
+function endingOfStop({ code, failed, reason: message }: Stop): Ending {
+  return { ...WITHOUT_WORK, status: failed ? 'failed' : code, error: { code, message }, notRun: true };
 }

@@ -3,7 +3,9 @@
 import type { JournalEvent } from '../../shared/journal.js';
 import type { TurnStatus } from '../../shared/outcome.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
+import { type Governor, spenderOf } from '../budgets/governor.js';
 import type { EventRow, Store } from '../store/types.js';
+import { pricedUsage, settleUsage } from './turn-budget.js';
 
 export interface Ending {
   readonly status: TurnStatus;
@@ -12,42 +14,53 @@ export interface Ending {
   readonly rounds: number;
   readonly toolCalls: number;
   /** A model call whose answer never came, charged at this estimate; null when none was open. */
-  readonly lostCall: { readonly index: number; readonly model: string; readonly inputTokens: number } | null;
+  readonly lostCall: LostCall | null;
+  /** The turn was not let start. */
+  readonly notRun?: boolean;
+}
+
+export interface LostCall {
+  readonly index: number;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** True when this call ended the turn, false when it had ended before. Returns the events it wrote through `written`. */
 export function settle(
   store: Store,
+  governor: Governor,
   turnId: string,
   ending: Ending,
   nowMs: number,
   written: (event: JournalEvent) => void = () => undefined,
 ): boolean {
-  const events = store.transact('settle_turn', () => settleInside(store, turnId, ending, nowMs));
+  const events = store.transact('settle_turn', () => settleInside(store, governor, turnId, ending, nowMs));
   for (const event of events) written(event);
   return events.length > 0;
 }
 
 /** The body, for the recovery that settles many turns in one transaction of its own. */
-export function settleInside(store: Store, turnId: string, ending: Ending, nowMs: number): JournalEvent[] {
+export function settleInside(
+  store: Store,
+  governor: Governor,
+  turnId: string,
+  ending: Ending,
+  nowMs: number,
+): JournalEvent[] {
   const turn = store.turns.get(turnId);
   if (turn === undefined || turn.state === 'ended') return [];
   const rows = store.events.ofTurn(turnId);
   const events: JournalEvent[] = sealOpenCalls(store, rows);
   if (ending.lostCall !== null) {
-    const usage = {
-      input_tokens: ending.lostCall.inputTokens,
-      output_tokens: 0,
-      cached_tokens: 0,
-      estimated: true,
-    };
-    store.usage.record(turnId, ending.lostCall.index, ending.lostCall.model, usage, nowMs);
-    events.push({ kind: 'usage', call_index: ending.lostCall.index, model: ending.lostCall.model, usage });
-  }
-  if (ending.status !== 'completed') {
-    const why = ending.error === null ? '' : `: ${ending.error.message}`;
-    events.push({ kind: 'note', text: `turn ended with status ${ending.status}${why}` });
-  }
+    const { index: callIndex, model, inputTokens, outputTokens } = ending.lostCall;
+    const tokens = { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: 0 };
+    const call = { callIndex, model, usage: { ...tokens, estimated: true } };
+    const event = pricedUsage(governor, turnId, model, call);
+    settleUsage(store, governor, spenderOf(store, turnId, turn.thread_id), event, nowMs);
+    events.push(event);
+  } else governor.release(turnId);
+  if (ending.status !== 'completed') events.push({ kind: 'note', text: endNote(ending) });
   const reply = wellFormed(ending.reply);
   events.push({
     kind: 'turn_ended',
@@ -68,6 +81,11 @@ export function settleInside(store: Store, turnId: string, ending: Ending, nowMs
   const inbox = store.inbox.ofTurn(turnId);
   if (inbox !== undefined) store.inbox.markDone(inbox.event_id);
   return events;
+}
+
+function endNote({ status, error, notRun }: Ending): string {
+  const why = error === null ? '' : `: ${error.message}`;
+  return notRun ? `turn not run${why}` : `turn ended with status ${status}${why}`;
 }
 
 /** Gives every call that has no result exactly one, saying what is known. */

@@ -6,7 +6,8 @@ import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { Masker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
-import { estimateTokens } from '../../shared/transcript/estimate-tokens.js';
+import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
+import { type Governor, spenderOf } from '../budgets/governor.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
 import { dropSpool } from '../snapshot/spool.js';
 import type { Store, TurnRow } from '../store/types.js';
@@ -14,12 +15,20 @@ import type { Ask, LiveListener, RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
 import { foldFrame, type Terminal } from './fold-frame.js';
 import type { Waiting } from './gate.js';
-import { settle } from './settle.js';
+import { type LostCall, settle } from './settle.js';
+import { TurnBudget } from './turn-budget.js';
 
 /** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
 const DEADLINE_SLACK_MS = 1_500;
 
-type TurnLogEvent = 'turn.settled' | 'turn.unrecorded' | 'worker.exit' | 'model.retry';
+export type RunnerEvent =
+  | 'turn.settled'
+  | 'turn.unrecorded'
+  | 'worker.exit'
+  | 'model.retry'
+  | 'budget.wait'
+  | 'budget.stop'
+  | 'budget.degraded';
 
 export interface RunnerParts {
   readonly store: Store;
@@ -28,12 +37,15 @@ export interface RunnerParts {
   readonly masker: Masker;
   readonly ask: Ask;
   readonly live: LiveListener;
+  readonly governor: Governor;
+  /** Something that budgets held back is free again: others may go. */
+  readonly budgetFreed: () => void;
   /** Freezes the turn's input; called once, when a worker is there. */
   freeze(turn: Waiting, marker: string): { snapshot: TurnSnapshot; credentials: TurnCredentials };
   /** Names the snapshot in the turn's row; asked for once the worker has it, because nobody waits for it then. */
   hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
-  log(event: TurnLogEvent, fields: Record<string, unknown>): void;
+  log(event: RunnerEvent, fields: Record<string, unknown>): void;
 }
 
 /** A turn in flight, as the scheduler holds it. */
@@ -46,8 +58,9 @@ export interface Flight {
   end(reason: EndReason, now: boolean): void;
 }
 
-export function flyTurn(parts: RunnerParts, waiting: Waiting): Flight {
-  const flight = new TurnFlight(parts, waiting);
+/** `reserve` runs inside the transaction that dispatches the turn. */
+export function flyTurn(parts: RunnerParts, waiting: Waiting, reserve: () => void): Flight {
+  const flight = new TurnFlight(parts, waiting, reserve);
   void flight.run();
   return flight;
 }
@@ -57,6 +70,7 @@ class TurnFlight implements Flight {
   readonly settled: Promise<TurnRow>;
   readonly gone: Promise<void>;
   readonly #parts: RunnerParts;
+  readonly #reserve: () => void;
   #resolveSettled: (row: TurnRow) => void = () => undefined;
   #resolveGone: () => void = () => undefined;
   #worker: WorkerHandle | null = null;
@@ -67,8 +81,9 @@ class TurnFlight implements Flight {
   #fault: Failure | null = null;
   #cancelDeadline: () => void = () => undefined;
 
-  constructor(parts: RunnerParts, turn: Waiting) {
+  constructor(parts: RunnerParts, turn: Waiting, reserve: () => void) {
     this.#parts = parts;
+    this.#reserve = reserve;
     this.turn = turn;
     this.settled = new Promise((resolve) => {
       this.#resolveSettled = resolve;
@@ -140,15 +155,18 @@ class TurnFlight implements Flight {
   #handOver(worker: WorkerHandle): void {
     const { store, clock } = this.#parts;
     const { snapshot, credentials } = this.#parts.freeze(this.turn, worker.marker);
-    store.transact('dispatch_turn', () =>
+    store.transact('dispatch_turn', () => {
+      this.#reserve();
       store.turns.transition(this.turn.turnId, 'dispatch', {
         worker_id: worker.workerId,
         pid: worker.pid,
         pid_start: worker.pidStart,
         model: snapshot.model.model,
         started_at_ms: clock.now(),
-      }),
-    );
+      });
+    });
+    const spender = spenderOf(store, this.turn.turnId, this.turn.threadId);
+    const budget = new TurnBudget(this.#parts, spender, snapshot.model);
     this.#running = this.#runningTurn(snapshot);
     this.#cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
       this.#stop('deadline'),
@@ -160,13 +178,13 @@ class TurnFlight implements Flight {
         seen = true;
         this.#markRunning(snapshot);
       }
-      this.#fold(worker, this.#running, frame);
+      this.#fold(worker, this.#running, budget, frame);
     });
     worker.send({ type: 'turn', snapshot, credentials });
   }
 
   /** A frame that cannot be folded (a broken worker, a store that cannot write) ends this turn, never the supervisor. */
-  #fold(worker: WorkerHandle, running: RunningTurn, frame: ToSupervisor): void {
+  #fold(worker: WorkerHandle, running: RunningTurn, budget: TurnBudget, frame: ToSupervisor): void {
     const fail = (code: ErrorCode, message: string): void => {
       this.#fault ??= { code, message };
       running.ending = true;
@@ -178,6 +196,7 @@ class TurnFlight implements Flight {
     };
     try {
       foldFrame(running, frame, {
+        budget,
         send: (down) => void worker.send(down),
         terminal: (terminal) => this.#settle(terminal, null),
         optionRefused: this.#parts.optionRefused,
@@ -215,7 +234,7 @@ class TurnFlight implements Flight {
   }
 
   #settle(terminal: Terminal | null, exit: WorkerExit | null): void {
-    const { store, clock, live } = this.#parts;
+    const { store, clock, live, governor } = this.#parts;
     const running = this.#running;
     const ending = endingOf({
       terminal,
@@ -224,13 +243,11 @@ class TurnFlight implements Flight {
       fault: this.#fault ?? exit?.fault ?? null,
       rounds: running?.rounds ?? 0,
       toolCalls: running?.toolCalls ?? 0,
-      lostCall: running?.modelCallOpen
-        ? { index: running.modelCalls, model: running.snapshot.model.model, inputTokens: estimateOf(running) }
-        : null,
+      lostCall: running?.modelCallOpen ? lostCallOf(running, governor) : null,
       mask: (text) => this.#parts.masker.text(text),
     });
     if (running !== null) running.ending = true;
-    const first = settle(store, this.turn.turnId, ending, clock.now(), (event) =>
+    const first = settle(store, governor, this.turn.turnId, ending, clock.now(), (event) =>
       live(this.turn.turnId, { type: 'journal', event }),
     );
     if (!first) return;
@@ -272,12 +289,13 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function estimateOf(running: RunningTurn): number {
-  const { system_prompt: prompt, messages } = running.snapshot;
-  return (
-    estimateTokens(prompt) +
-    messages.reduce((sum, message) => sum + estimateTokens(JSON.stringify(message)), 0)
-  );
+/** Charged at what was held back for it; without a budget, at the request as far as it is known. */
+function lostCallOf({ turnId, modelCalls: index, snapshot }: RunningTurn, governor: Governor): LostCall {
+  const held = governor.held(turnId);
+  if (held !== undefined)
+    return { index, model: held.model, inputTokens: held.input_tokens, outputTokens: held.output_tokens };
+  const inputTokens = estimateRequest(snapshot.system_prompt, snapshot.messages, snapshot.tools);
+  return { index, model: snapshot.model.model, inputTokens, outputTokens: 0 };
 }
 
 function exitFields(exit: WorkerExit): Record<string, unknown> {

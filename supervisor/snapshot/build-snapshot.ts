@@ -25,6 +25,8 @@ export interface SnapshotParts {
   readonly workspaceRoot: string;
   /** Value of the marker that every process of this turn carries. */
   readonly marker: string;
+  /** A budget is set: the worker asks before each model call. */
+  readonly budgetAdmission: boolean;
 }
 
 export function buildSnapshot(
@@ -55,7 +57,7 @@ export function buildSnapshot(
     workspace_root: parts.workspaceRoot,
     spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
-    budget_admission: false,
+    budget_admission: parts.budgetAdmission,
   };
 }
 

@@ -2,7 +2,7 @@
 // A turn that comes back this way has ended, whatever it was: nothing is ever run from a guess.
 import type { Db } from './database.js';
 
-const CHILDREN_OF_TURNS = ['turn_events', 'inbox', 'tool_calls', 'usage'];
+const CHILDREN_OF_TURNS = ['turn_events', 'inbox', 'tool_calls', 'usage', 'reservations'];
 
 /** The owner of a thread whose record was lost: only an operator may reach it until someone says otherwise. */
 const LOST_OWNER = 'operator';

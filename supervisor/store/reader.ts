@@ -7,6 +7,8 @@ import { inboxTable } from './inbox.js';
 import { isOwned } from './lock.js';
 import { memoryTable } from './memory.js';
 import { plansTable } from './plans.js';
+import { reservationsTable } from './reservations.js';
+import { spendingTable } from './spending.js';
 import type { StatePaths } from './state-dir.js';
 import { threadsTable } from './threads.js';
 import { turnsTable } from './turns.js';
@@ -24,7 +26,9 @@ export interface Reader {
   readonly turns: Pick<Store['turns'], 'get' | 'ofThread' | 'inStates'>;
   readonly events: Pick<Store['events'], 'ofTurn' | 'ofThread'>;
   readonly calls: Pick<Store['calls'], 'get' | 'openOf'>;
-  readonly usage: Pick<Store['usage'], 'ofTurn'>;
+  readonly usage: Pick<Store['usage'], 'ofTurn' | 'costOf'>;
+  readonly spending: Pick<Store['spending'], 'get'>;
+  readonly reservations: Pick<Store['reservations'], 'all'>;
   readonly artifacts: Pick<Store['artifacts'], 'get' | 'read' | 'list'>;
   readonly memory: Pick<Store['memory'], 'get' | 'list'>;
   readonly plans: Pick<Store['plans'], 'get'>;
@@ -42,6 +46,8 @@ export function assembleReader(db: Db, paths: StatePaths): Reader {
     events: eventsTable(db),
     calls: callsTable(db),
     usage: usageTable(db),
+    spending: spendingTable(db),
+    reservations: reservationsTable(db),
     artifacts: artifactsTable(db, paths),
     memory: memoryTable(db),
     plans: plansTable(db),

@@ -27,6 +27,8 @@ const TABLES = [
   'turn_events',
   'tool_calls',
   'usage',
+  'spending',
+  'reservations',
   'artifacts',
   'memory',
   'plans',

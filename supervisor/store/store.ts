@@ -6,6 +6,8 @@ import { eventsTable } from './events.js';
 import { inboxTable } from './inbox.js';
 import { memoryTable } from './memory.js';
 import { plansTable } from './plans.js';
+import { reservationsTable } from './reservations.js';
+import { spendingTable } from './spending.js';
 import { removeFile, type StatePaths } from './state-dir.js';
 import { threadsTable } from './threads.js';
 import { transactOf } from './transact.js';
@@ -43,6 +45,8 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
     events: eventsTable(db),
     calls: callsTable(db),
     usage: usageTable(db),
+    spending: spendingTable(db),
+    reservations: reservationsTable(db),
     artifacts: artifactsTable(db, paths),
     memory: memoryTable(db),
     plans: plansTable(db),

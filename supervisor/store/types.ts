@@ -10,6 +10,7 @@ import type { Usage } from '../../shared/transcript/usage.js';
 export const TRANSACTIONS = [
   'accept_message',
   'dispatch_turn',
+  'reserve_call',
   'worker_ready',
   'request_end',
   'record_progress',
@@ -97,6 +98,59 @@ export interface ArtifactRow {
   readonly created_at_ms: number;
 }
 
+/** What one payer spent within one window, or ever. */
+export interface Held {
+  readonly tokens: number;
+  readonly requests: number;
+  /** Millionths of a US dollar. */
+  readonly cost_micros: number;
+}
+
+export interface SpendingRow extends Held {
+  /** Who pays: `instance`, `thread:ID` or `principal:NAME`. */
+  readonly payer: string;
+  /** Length of the window, or `lifetime`. */
+  readonly per: string;
+  readonly starts_at_ms: number;
+}
+
+/** What a turn spends on. */
+export type Purpose = 'turn';
+
+export interface ReservationRow {
+  readonly turn_id: string;
+  readonly purpose: Purpose;
+  readonly thread_id: string;
+  readonly principal: string;
+  /** The model call it is for; null before the turn asked for its first one. */
+  readonly call_index: number | null;
+  readonly model: string;
+  /** On the cheaper model: windows are not charged. */
+  readonly degraded: boolean;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_micros: number;
+  readonly at_ms: number;
+}
+
+/** For whom a cap counts. */
+export interface Payer {
+  readonly scope: 'instance' | 'thread' | 'principal';
+  /** Empty for the instance. */
+  readonly name: string;
+}
+
+export interface HeldQuery {
+  readonly payer: Payer;
+  readonly exceptTurnId: string;
+  /** Count what is held back for the cheaper model too. */
+  readonly withDegraded: boolean;
+  /** Only what was held back from this time on … */
+  readonly fromMs: number;
+  /** … and before this one. */
+  readonly beforeMs: number;
+}
+
 export interface MemoryRow {
   readonly key: string;
   readonly value: JsonValue;
@@ -159,9 +213,34 @@ export interface Store {
     openOf(turnId: string): CallRow[];
   };
   readonly usage: {
-    /** One row per model call; the same (turn, call_index) again replaces it. */
-    record(turnId: string, callIndex: number, model: string, usage: Usage, nowMs: number): void;
+    /** One row per model call; the same (turn, call_index) again replaces it. Null: nobody knows what it cost. */
+    record(
+      turnId: string,
+      callIndex: number,
+      model: string,
+      usage: Usage,
+      nowMs: number,
+      costMicros?: number | null,
+    ): void;
     ofTurn(turnId: string): Usage;
+    /** Millionths of a US dollar; null when a call that used tokens has no price, or when there was none. */
+    costOf(turnId: string): number | null;
+  };
+  readonly spending: {
+    get(payer: string, per: string, startsAtMs: number): SpendingRow | undefined;
+    /** The first that is spent in a window; those opened long ago are forgotten. */
+    open(row: SpendingRow): void;
+    /** Adds to an open window. */
+    add(row: SpendingRow): void;
+  };
+  readonly reservations: {
+    get(turnId: string, purpose: Purpose): ReservationRow | undefined;
+    all(): ReservationRow[];
+    /** What all others hold back. */
+    held(of: HeldQuery): Held;
+    /** One per turn and purpose: a new one takes the place of the old one. */
+    put(row: ReservationRow): void;
+    remove(turnId: string, purpose: Purpose): void;
   };
   readonly artifacts: {
     /** Takes over an existing file (renamed into place, 0600) and records it. Call inside a transaction. */

@@ -18,18 +18,41 @@ export function usageTable(db: Db): Store['usage'] {
        coalesce(sum(cached_tokens), 0) AS cached_tokens, coalesce(max(estimated), 0) AS estimated
      FROM usage WHERE turn_id = ?`,
   );
+  const cost = reading<{ readonly micros: number | null; readonly unknown: number }>(
+    db,
+    `SELECT sum(cost_micros) AS micros,
+       coalesce(sum(cost_micros IS NULL AND input_tokens + output_tokens > 0), 0) AS unknown
+     FROM usage WHERE turn_id = ?`,
+  );
   const record = writing(
     db,
-    `INSERT INTO usage (turn_id, call_index, model, input_tokens, output_tokens, cached_tokens, estimated, at_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO usage (turn_id, call_index, model, input_tokens, output_tokens, cached_tokens, estimated, at_ms,
+       cost_micros)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (turn_id, call_index) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
        output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens,
-       estimated = excluded.estimated, at_ms = excluded.at_ms`,
+       estimated = excluded.estimated, at_ms = excluded.at_ms,
+       cost_micros = excluded.cost_micros`,
   );
   return {
-    record: (turnId, callIndex, model, usage, nowMs) => {
-      const { input_tokens, output_tokens, cached_tokens, estimated } = usage;
-      record(turnId, callIndex, model, input_tokens, output_tokens, cached_tokens, estimated ? 1 : 0, nowMs);
+    record: (turnId, callIndex, model, usage, nowMs, costMicros = null) => {
+      const { input_tokens, output_tokens, cached_tokens } = usage;
+      const estimated = usage.estimated ? 1 : 0;
+      record(
+        turnId,
+        callIndex,
+        model,
+        input_tokens,
+        output_tokens,
+        cached_tokens,
+        estimated,
+        nowMs,
+        costMicros,
+      );
+    },
+    costOf: (turnId) => {
+      const row = cost.get(turnId);
+      return row === undefined || row.unknown > 0 ? null : row.micros;
     },
     ofTurn: (turnId): Usage => {
       const row = sum.get(turnId);

@@ -11,7 +11,9 @@ import type { Store, TransactionName } from '../store/types.js';
 /** What people who watch a turn get to see as it happens. */
 export type LiveEvent =
   | { readonly type: 'journal'; readonly event: JournalEvent }
-  | { readonly type: 'progress'; readonly progress: ProgressEvent };
+  | { readonly type: 'progress'; readonly progress: ProgressEvent }
+  /** The turn, or its next model call, waits for a budget; until when (wall time), where that is known. */
+  | { readonly type: 'budget_wait'; readonly until_ms: number | null };
 
 export type LiveListener = (turnId: string, event: LiveEvent) => void;
 

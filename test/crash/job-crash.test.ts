@@ -19,6 +19,9 @@ const SCRIPT = [
   { text: 'Done.' },
 ];
 
+/** Never reached; its books must be true at each kill all the same. */
+const BUDGET = { TURND_INTELLIGENCE_BUDGET_LIFETIME_TOKENS: '10000000' };
+
 /** Which of them a run of this script passes; the others belong to other ways of a turn. */
 const NOT_PASSED = new Set(['request_end', 'recover']);
 
@@ -30,7 +33,7 @@ for (const name of TRANSACTIONS.filter((each) => !NOT_PASSED.has(each))) {
       const killed = await runJob(t, SCRIPT, {
         cwd,
         stateDir,
-        env: { TURND_TEST_KILL_AT: `${side}:${name}` },
+        env: { ...BUDGET, TURND_TEST_KILL_AT: `${side}:${name}` },
       });
       t.equal(killed.signal, 'SIGKILL', `the kill point was reached: ${killed.stderr}`);
       t.equal(killed.stdout, '', 'no answer was given that a crash could take back');
@@ -39,6 +42,7 @@ for (const name of TRANSACTIONS.filter((each) => !NOT_PASSED.has(each))) {
         cwd,
         stateDir,
         prompt: 'And now?',
+        env: BUDGET,
         args: ['--output', 'json'],
       });
       t.equal(next.code, 0, next.stderr);
@@ -52,6 +56,7 @@ for (const name of TRANSACTIONS.filter((each) => !NOT_PASSED.has(each))) {
       if (!opened.ok) throw new Error(opened.failure.message);
       const { reader } = opened;
       t.teardown(() => reader.close());
+      t.same(reader.reservations.all(), [], 'no budget is held back for ever');
       const turns = reader.turns.ofThread('root');
       t.same(
         turns.map(({ state }) => state).filter((state) => state !== 'ended'),

@@ -9,10 +9,11 @@ interface Timer {
 
 export class FakeClock implements Clock {
   #time = 1_000;
+  #wall = 1_700_000_000_000;
   readonly #timers = new Set<Timer>();
 
   now(): number {
-    return 1_700_000_000_000 + this.#time;
+    return this.#wall + this.#time;
   }
 
   monotonic(): number {
@@ -23,6 +24,11 @@ export class FakeClock implements Clock {
     const timer: Timer = { at: this.#time + Math.max(0, delayMs), callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
+  }
+
+  /** Sets the wall clock forward or back; time itself and its timers go on as before. */
+  set(nowMs: number): void {
+    this.#wall = nowMs - this.#time;
   }
 
   /** Timers that wait; none may be left when a turn is over. */

@@ -285,9 +285,9 @@ t.test('recovery ends what an earlier supervisor left, once, and says what is kn
   w.say(assistant([{ call_id: 'call_1', name: 'exec_command', arguments: {} }]));
   w.say(request(1, 'call_1', 'exec_command', { command: 'true' }));
   await settleDown();
-  t.same(new Set(recover(s.store, 5).turns), new Set([running, queued]));
+  t.same(new Set(recover(s.store, s.governor, 5).turns), new Set([running, queued]));
   t.match(s.store.turns.get(running), { status: 'failed', error_code: 'supervisor_lost' });
   t.match(s.store.turns.get(queued), { status: 'failed', error_message: /nothing was run/ });
   t.equal(s.store.calls.get('call_1')?.state, 'interrupted');
-  t.same(recover(s.store, 6).turns, []);
+  t.same(recover(s.store, s.governor, 6).turns, []);
 });

@@ -21,6 +21,16 @@ t.test('the gate', async (t) => {
     const running = [turn('a0', 'a')];
     t.same(ids(admit({ queued, running, maxParallelTurns: 4, closed: false })), ['b1', 'c1']);
   });
+  t.test(
+    'keeps the place of a turn that is held, and its thread closed, while others take its slot',
+    async (t) => {
+      const offered: string[] = [];
+      const start = ({ turnId }: { turnId: string }) => offered.push(turnId) > 0 && turnId !== 'a1';
+      const view = { queued, running: [], maxParallelTurns: 2, closed: false };
+      t.same(ids(admit(view, start)), ['b1', 'c1']);
+      t.same(offered, ['a1', 'b1', 'c1'], 'nothing behind the held one on its thread was offered');
+    },
+  );
   t.test('starts nothing at the cap or when closed', async (t) => {
     const running = [turn('x', 'x'), turn('y', 'y')];
     t.same(admit({ queued, running, maxParallelTurns: 2, closed: false }), []);
