@@ -9,7 +9,7 @@ import type { Waiting } from './dispatch/gate.js';
 import { recordedProcesses, recover } from './dispatch/recover.js';
 import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
 import { estimateOf } from './dispatch/turn-budget.js';
-import type { RunnerEvent } from './dispatch/turn-runner.js';
+import type { RunnerEvent } from './dispatch/turn-evidence.js';
 import { type Accepted, acceptMessage, type IncomingMessage } from './intake/accept-message.js';
 import type { ResolvedModel } from './intelligence/resolve-model.js';
 import type { LogLevel } from './observe/log-events.js';

@@ -31,6 +31,7 @@ export class Control {
   readonly #waiting = new Map<number, (reply: Reply | null) => void>();
   #greeted = false;
   #closed = false;
+  #bundling = false;
 
   constructor(down: Socket, up: Socket, listener: ControlListener) {
     this.#down = down;
@@ -47,8 +48,21 @@ export class Control {
   send(frame: ToSupervisor): string | null {
     const encoded = encodeFrame(frame);
     if (!encoded.ok) return encoded.message;
-    if (!this.#closed) this.#up.write(encoded.bytes);
+    if (this.#closed) return null;
+    this.#bundle();
+    this.#up.write(encoded.bytes);
     return null;
+  }
+
+  /** Frames of one turn of the loop leave together, so that the supervisor can record them together. */
+  #bundle(): void {
+    if (this.#bundling) return;
+    this.#bundling = true;
+    this.#up.cork();
+    setImmediate(() => {
+      this.#bundling = false;
+      this.#up.uncork();
+    });
   }
 
   /** The next frame with this id; null when the supervisor is gone. */
@@ -72,6 +86,7 @@ export class Control {
     this.#closed = true;
     if (closed || !encoded.ok) left();
     else this.#up.write(encoded.bytes, left);
+    this.#up.uncork();
   }
 
   #read(chunk: Buffer): void {

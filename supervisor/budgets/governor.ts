@@ -1,6 +1,7 @@
 // Says whether a model call may be made now, and keeps the books: what is held back for calls under way, and what was
 // spent. Everything it knows is in the store, so a restart forgets nothing; it has no timers and waits for nobody.
-import type { BudgetWindow, Config } from '../../config/schema.js';
+import type { BudgetWindow } from '../../config/budget-schema.js';
+import type { Config } from '../../config/schema.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 import type { Held, Payer, Purpose, ReservationRow, Store } from '../store/types.js';
 import { costMicros } from './prices.js';

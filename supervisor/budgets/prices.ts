@@ -1,6 +1,7 @@
 // What tokens cost. Pure. A price per million tokens in dollars is the price of one token in millionths of a dollar,
 // so costs are whole millionths, rounded once per call.
-import type { Config, ModelPrice } from '../../config/schema.js';
+import type { ModelPrice } from '../../config/budget-schema.js';
+import type { Config } from '../../config/schema.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 
 export type Prices = Readonly<Record<string, ModelPrice>>;

@@ -81,19 +81,29 @@ export function notificationLines(
     else if (progress.event === 'retry_scheduled')
       send('item/retry_scheduled', {
         ...address,
-        item_id: progress.item_id,
-        item_type: 'agentMessage',
-        // All attempts at one model call are one job of recovery.
-        recovery_job_id: `${address.turn_id}.${round}`,
-        attempt_number: progress.attempt,
-        next_run_at_unix: Math.ceil((clock.now() + progress.delay_ms) / 1_000),
-        reason: progress.reason,
+        ...retryParams(progress, `${address.turn_id}.${round}`, clock),
       });
   };
   return (event) => {
     if (event.type === 'journal') journal(event.event);
     else if (event.type === 'progress') live(event.progress);
     else send('turn/waiting', { ...address, waits_for: 'budget', until_ms: event.until_ms });
+  };
+}
+
+/** All attempts at one model call are one job of recovery. */
+function retryParams(
+  retry: Extract<ProgressEvent, { event: 'retry_scheduled' }>,
+  jobId: string,
+  clock: Clock,
+): JsonObject {
+  return {
+    item_id: retry.item_id,
+    item_type: 'agentMessage',
+    recovery_job_id: jobId,
+    attempt_number: retry.attempt,
+    next_run_at_unix: Math.ceil((clock.now() + retry.delay_ms) / 1_000),
+    reason: retry.reason,
   };
 }
 

@@ -6,9 +6,10 @@ import { newId } from '../../shared/ids.js';
 import type { ProgressEvent } from '../../shared/ipc/progress.js';
 import type { ToSupervisor, TurnOutcome } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
+import type { JournalEvent } from '../../shared/journal.js';
 import { unreachable } from '../../shared/unreachable.js';
 import { executeCall } from '../tools/execute-call.js';
-import { journal, type RunningTurn } from '../tools/running-turn.js';
+import { flushJournal, journal, journalSoon, type RunningTurn } from '../tools/running-turn.js';
 import type { TurnBudget } from './turn-budget.js';
 
 /** A worker's own account of how its turn ended. */
@@ -45,6 +46,7 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
     case 'budget_request':
       // Nobody waits for the answer any more, and what an ended turn holds back would be lost.
       if (turn.ending) return;
+      flushJournal(turn);
       ports.send({
         type: 'budget_answer',
         id: frame.id,
@@ -52,9 +54,11 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
       });
       return;
     case 'turn_done':
+      flushJournal(turn);
       ports.terminal({ kind: 'outcome', outcome: frame.outcome });
       return;
     case 'failed':
+      flushJournal(turn);
       ports.terminal({ kind: 'failed', message: turn.masker.text(frame.message) });
       return;
     case 'hello':
@@ -79,23 +83,21 @@ function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPor
       foldUsage(turn, progress, ports.budget);
       break;
     case 'assistant':
-      journal(turn, 'record_progress', [{ kind: 'assistant_message', ...withoutEvent(progress) }]);
+      soon(turn, { kind: 'assistant_message', ...withoutEvent(progress) });
       break;
     case 'invalid_call':
-      journal(turn, 'record_progress', [
-        {
-          kind: 'tool_result',
-          call_id: progress.call_id,
-          tool: progress.tool,
-          content: { error: progress.message },
-          is_error: true,
-          end: 'invalid',
-          duration_ms: 0,
-        },
-      ]);
+      soon(turn, {
+        kind: 'tool_result',
+        call_id: progress.call_id,
+        tool: progress.tool,
+        content: { error: progress.message },
+        is_error: true,
+        end: 'invalid',
+        duration_ms: 0,
+      });
       break;
     case 'note':
-      journal(turn, 'record_progress', [{ kind: 'note', text: progress.text }]);
+      soon(turn, { kind: 'note', text: progress.text });
       break;
     case 'option_dropped':
       ports.optionRefused(turn.snapshot.model.model, progress.option);
@@ -121,8 +123,15 @@ function foldUsage(
   budget: TurnBudget,
 ): void {
   const event = budget.priced(progress.call_index, progress.model, progress.usage);
-  journal(turn, 'record_progress', [event], () => budget.settle(event));
-  budget.settled();
+  journalSoon(turn, {
+    events: [event],
+    beside: () => budget.settle(event),
+    after: () => budget.settled(),
+  });
+}
+
+function soon(turn: RunningTurn, event: JournalEvent): void {
+  journalSoon(turn, { events: [event], beside: () => undefined, after: () => undefined });
 }
 
 function withoutEvent<T extends { event: string }>(progress: T): Omit<T, 'event'> {

@@ -1,34 +1,26 @@
 // One turn's life: take a worker, freeze the snapshot, hand it over, fold what comes back, settle exactly once.
 // Whatever ends the turn (its own outcome, a cancel, the deadline, the worker's death) ends in the same settle.
 import type { Clock } from '../../shared/clock.js';
-import { type ErrorCode, type Failure, TurndError } from '../../shared/errors.js';
+import type { ErrorCode, Failure } from '../../shared/errors.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { Masker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
-import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
 import { type Governor, spenderOf } from '../budgets/governor.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
 import { dropSpool } from '../snapshot/spool.js';
 import type { Store, TurnRow } from '../store/types.js';
-import type { Ask, LiveListener, RunningTurn } from '../tools/running-turn.js';
+import { type Ask, flushJournal, type LiveListener, type RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
 import { foldFrame, type Terminal } from './fold-frame.js';
 import type { Waiting } from './gate.js';
-import { type LostCall, settle } from './settle.js';
+import { settle } from './settle.js';
+import { SnapshotName } from './snapshot-name.js';
 import { TurnBudget } from './turn-budget.js';
+import { exitFields, lostCallOf, messageOf, type RunnerEvent, unrecorded } from './turn-evidence.js';
 
 /** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
 const DEADLINE_SLACK_MS = 1_500;
-
-export type RunnerEvent =
-  | 'turn.settled'
-  | 'turn.unrecorded'
-  | 'worker.exit'
-  | 'model.retry'
-  | 'budget.wait'
-  | 'budget.stop'
-  | 'budget.degraded';
 
 export interface RunnerParts {
   readonly store: Store;
@@ -42,7 +34,7 @@ export interface RunnerParts {
   readonly budgetFreed: () => void;
   /** Freezes the turn's input; called once, when a worker is there. */
   freeze(turn: Waiting, marker: string): { snapshot: TurnSnapshot; credentials: TurnCredentials };
-  /** Names the snapshot in the turn's row; asked for once the worker has it, because nobody waits for it then. */
+  /** Names a snapshot by its content. */
   hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
   log(event: RunnerEvent, fields: Record<string, unknown>): void;
@@ -80,6 +72,8 @@ class TurnFlight implements Flight {
   #endReason: EndReason | null = null;
   #fault: Failure | null = null;
   #cancelDeadline: () => void = () => undefined;
+  #flushing = false;
+  #name: SnapshotName | null = null;
 
   constructor(parts: RunnerParts, turn: Waiting, reserve: () => void) {
     this.#parts = parts;
@@ -171,12 +165,13 @@ class TurnFlight implements Flight {
     this.#cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
       this.#stop('deadline'),
     );
+    this.#name = new SnapshotName(this.#parts, this.turn.turnId, snapshot);
     let seen = false;
     worker.onFrame((frame) => {
       if (this.#running === null) return;
       if (!seen) {
         seen = true;
-        this.#markRunning(snapshot);
+        this.#markRunning();
       }
       this.#fold(worker, this.#running, budget, frame);
     });
@@ -205,9 +200,24 @@ class TurnFlight implements Flight {
         violation: (message) => fail('protocol_violation', message),
         broken,
       });
+      this.#flushSoon(running, broken);
     } catch (error) {
       broken(error);
     }
+  }
+
+  /** What no later frame of the same bundle took along is written once the bundle is through. */
+  #flushSoon(running: RunningTurn, broken: (error: unknown) => void): void {
+    if (running.unwritten.length === 0 || this.#flushing) return;
+    this.#flushing = true;
+    setImmediate(() => {
+      this.#flushing = false;
+      try {
+        flushJournal(running);
+      } catch (error) {
+        broken(error);
+      }
+    });
   }
 
   /** A reason of our own to end the turn: written down first, then acted on. */
@@ -226,11 +236,10 @@ class TurnFlight implements Flight {
     this.end(reason, false);
   }
 
-  #markRunning(snapshot: TurnSnapshot): void {
-    const { store, hashOf } = this.#parts;
+  #markRunning(): void {
+    const { store } = this.#parts;
     if (store.turns.get(this.turn.turnId)?.state !== 'starting') return;
-    const fields = { snapshot_hash: hashOf(snapshot) };
-    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready', fields));
+    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready'));
   }
 
   #settle(terminal: Terminal | null, exit: WorkerExit | null): void {
@@ -256,6 +265,7 @@ class TurnFlight implements Flight {
     this.#parts.log('turn.settled', { turn_id: row.turn_id, status: row.status, error_code: row.error_code });
     this.#cancelDeadline();
     this.#resolveSettled(row);
+    this.#name?.turnEnded();
     // The outcome is safe; a worker that lingers after its last frame is not waited for longer than the ladder.
     this.#worker?.end('operator');
   }
@@ -271,6 +281,7 @@ class TurnFlight implements Flight {
       live: this.#parts.live,
       snapshot,
       granted: new Map(),
+      unwritten: [],
       rounds: 0,
       toolCalls: 0,
       modelCalls: 0,
@@ -278,32 +289,4 @@ class TurnFlight implements Flight {
       ending: this.#endReason !== null,
     };
   }
-}
-
-function unrecorded(error: unknown): Failure {
-  const code = error instanceof TurndError ? error.code : 'internal_error';
-  return { code, message: `the turn could not be recorded: ${messageOf(error)}` };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Charged at what was held back for it; without a budget, at the request as far as it is known. */
-function lostCallOf({ turnId, modelCalls: index, snapshot }: RunningTurn, governor: Governor): LostCall {
-  const held = governor.held(turnId);
-  if (held !== undefined)
-    return { index, model: held.model, inputTokens: held.input_tokens, outputTokens: held.output_tokens };
-  const inputTokens = estimateRequest(snapshot.system_prompt, snapshot.messages, snapshot.tools);
-  return { index, model: snapshot.model.model, inputTokens, outputTokens: 0 };
-}
-
-function exitFields(exit: WorkerExit): Record<string, unknown> {
-  return {
-    code: exit.code,
-    signal: exit.signal,
-    swept: exit.swept,
-    ...(exit.fault === null ? {} : { fault: exit.fault.code, message: exit.fault.message }),
-    ...(exit.prints === '' ? {} : { prints: exit.prints }),
-  };
 }

@@ -35,7 +35,7 @@ class Spares implements WarmPool {
   readonly #limits: WorkerLimits;
   readonly #spares = new Set<Spare>();
   readonly #file = workerFile();
-  readonly #guard = new Guard();
+  readonly #guard: Guard;
   /** Spares and workers with a turn: the guard stays as long as one of them lives. */
   readonly #alive = new Set<StartedWorker>();
   #target: { readonly model: ModelSettings; readonly ca: string | undefined } | null = null;
@@ -49,6 +49,7 @@ class Spares implements WarmPool {
     const { cancelGraceMs, killGraceMs, progressMs, pongMs } = options;
     this.#options = options;
     this.#ahead = options.ahead ?? null;
+    this.#guard = options.ahead?.guard ?? new Guard();
     this.#limits = {
       cancelGraceMs,
       killGraceMs,

@@ -12,6 +12,7 @@ export const TRANSACTIONS = [
   'dispatch_turn',
   'reserve_call',
   'worker_ready',
+  'name_snapshot',
   'request_end',
   'record_progress',
   'record_intent',

@@ -11,7 +11,7 @@ import { toolSpec } from '../../shared/tools/catalogue.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import type { ToolSpec } from '../../shared/tools/tool-spec.js';
 import { STATE_TOOLS_RUN } from './registry.js';
-import { journal, type RunningTurn } from './running-turn.js';
+import { flushJournal, journal, type RunningTurn } from './running-turn.js';
 
 export type ToolRequest = Extract<ToSupervisor, { type: 'tool_request' }>;
 type Send = (frame: ToWorker) => void;
@@ -151,6 +151,7 @@ function runHere(
 ): void {
   const run = STATE_TOOLS_RUN[request.tool];
   if (run === undefined) throw new TypeError(`no behaviour for ${request.tool}`);
+  flushJournal(turn);
   const startedMs = turn.clock.monotonic();
   const now = turn.clock.now();
   const masked = turn.masker.json(args);

@@ -29,6 +29,15 @@ export interface Question {
 /** Asks whoever can answer; `nobody` when there is no such person. */
 export type Ask = (question: Question) => Promise<'allow' | 'deny' | 'nobody'>;
 
+/** Events whose commit nobody waits for, and what changes with them. */
+export interface Unwritten {
+  readonly events: readonly JournalEvent[];
+  /** Runs inside the transaction. */
+  readonly beside: () => void;
+  /** Runs once it is committed. */
+  readonly after: () => void;
+}
+
 export interface RunningTurn {
   readonly turnId: string;
   readonly threadId: string;
@@ -40,6 +49,8 @@ export interface RunningTurn {
   readonly live: LiveListener;
   /** Calls that were granted and have not reported yet: wire id → call. */
   readonly granted: Map<number, { readonly callId: string; readonly tool: string }>;
+  /** Told by the worker and not written yet; it goes out with the next write, at the latest in this turn of the loop. */
+  readonly unwritten: Unwritten[];
   rounds: number;
   toolCalls: number;
   modelCalls: number;
@@ -49,19 +60,45 @@ export interface RunningTurn {
   ending: boolean;
 }
 
-/** Writes journal events in one transaction (with `more` beside them), then tells those who watch. */
+const nothing = (): void => undefined;
+
+/**
+ * Writes journal events in one transaction, `beside` with them and everything unwritten before them, then tells those
+ * who watch. When it returns, all of it is durable.
+ */
 export function journal(
   turn: RunningTurn,
   name: TransactionName,
   events: readonly JournalEvent[],
-  more: () => void = () => undefined,
+  beside: () => void = nothing,
 ): void {
   assert(events.length > 0, 'nothing to journal');
-  const masked = events.map((event) => turn.masker.kept(event as never) as JournalEvent);
+  write(turn, name, [...turn.unwritten.splice(0), { events, beside, after: nothing }]);
+}
+
+/** Leaves events to the next write: an answer of a model, its numbers and its first call make one commit, not three. */
+export function journalSoon(turn: RunningTurn, unwritten: Unwritten): void {
+  turn.unwritten.push(unwritten);
+}
+
+/** Writes what is unwritten. Nothing that outlives the worker's frames may be decided on less. */
+export function flushJournal(turn: RunningTurn): void {
+  if (turn.unwritten.length > 0) write(turn, 'record_progress', turn.unwritten.splice(0));
+}
+
+function write(turn: RunningTurn, name: TransactionName, parts: readonly Unwritten[]): void {
+  const written: JournalEvent[] = [];
   turn.store.transact(name, () => {
-    more();
     const now = turn.clock.now();
-    for (const event of masked) turn.store.events.append(turn.turnId, turn.threadId, event, now);
+    for (const { events, beside } of parts) {
+      beside();
+      for (const event of events) {
+        const kept = turn.masker.kept(event as never) as JournalEvent;
+        turn.store.events.append(turn.turnId, turn.threadId, kept, now);
+        written.push(kept);
+      }
+    }
   });
-  for (const event of masked) turn.live(turn.turnId, { type: 'journal', event });
+  for (const { after } of parts) after();
+  for (const event of written) turn.live(turn.turnId, { type: 'journal', event });
 }

@@ -31,10 +31,12 @@ export function asks(w: Worker, tokens: number): Answer {
 }
 
 /** Makes the call that it was let make. */
-export function uses(w: Worker, call: number, tokens: number, model = 'm'): void {
+export async function uses(w: Worker, call: number, tokens: number, model = 'm'): Promise<void> {
   w.say({ type: 'progress', progress: { event: 'round', round: call } });
   const usage = { input_tokens: tokens, output_tokens: 0, cached_tokens: 0, estimated: false };
   w.say({ type: 'progress', progress: { event: 'usage', call_index: call, model, usage } });
+  // Recorded once the bundle of frames is through.
+  await settleDown();
 }
 
 /** A turn of one call, from start to end. */
@@ -42,7 +44,7 @@ export async function whole(s: Scene, id: string, index: number, tokens: number)
   const w = await worker(s, index);
   const answer = asks(w, tokens);
   if (answer.kind !== 'go') throw new Error(`it was not let go: ${answer.kind}`);
-  uses(w, 1, tokens);
+  await uses(w, 1, tokens);
   w.say(done());
   w.die({});
   await s.scheduler.whenSettled(id);

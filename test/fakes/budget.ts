@@ -1,6 +1,8 @@
 // A configuration with a budget, of which a test says only what matters to it.
+
+import type { BudgetWindow } from '../../config/budget-schema.js';
 import { DEFAULTS } from '../../config/defaults.js';
-import type { BudgetWindow, Config } from '../../config/schema.js';
+import type { Config } from '../../config/schema.js';
 
 type Intelligence = Config['intelligence'];
 

@@ -11,7 +11,7 @@ t.test('without a budget nothing is asked, held back or counted', async (t) => {
   const w = await worker(s);
   t.match(w.sent[0], { type: 'turn', snapshot: { budget_admission: false } });
   t.same(asks(w, 10 ** 9), { kind: 'go' });
-  uses(w, 1, 100);
+  await uses(w, 1, 100);
   t.same(s.store.reservations.all(), []);
   t.equal(s.store.spending.get('instance', 'day', MONDAY), undefined);
   t.equal(s.store.usage.costOf(id), null);
@@ -24,7 +24,7 @@ t.test('what a turn may take is held back with its dispatch, and settled call by
   t.match(s.store.reservations.all(), [{ purpose: 'turn', call_index: null, input_tokens: 100 }]);
   t.same(asks(w, 5_000), { kind: 'go' });
   t.match(s.store.reservations.all(), [{ call_index: 1, input_tokens: 904, output_tokens: 4_096 }]);
-  uses(w, 1, 300);
+  await uses(w, 1, 300);
   t.same(s.store.reservations.all(), []);
   t.match(s.store.spending.get('instance', 'day', MONDAY), {
     tokens: 300,
@@ -32,7 +32,7 @@ t.test('what a turn may take is held back with its dispatch, and settled call by
     starts_at_ms: MONDAY,
   });
   t.same(asks(w, 9_700), { kind: 'go' });
-  uses(w, 2, 9_700);
+  await uses(w, 2, 9_700);
   t.match(asks(w, 1), { kind: 'wait', wait_ms: MINUTE });
   t.match(s.live.at(-1), { type: 'budget_wait', until_ms: MONDAY + 24 * 60 * MINUTE });
 });
@@ -53,9 +53,9 @@ t.test('on the cheaper model windows are not charged, the lifetime is, and it en
   const id = s.accept('hello');
   const w = await worker(s);
   asks(w, 100);
-  uses(w, 1, 100);
+  await uses(w, 1, 100);
   t.same(asks(w, 100), { kind: 'go', model: 'cheap' });
-  uses(w, 2, 100, 'cheap-2026-01');
+  await uses(w, 2, 100, 'cheap-2026-01');
   t.match(s.store.spending.get('instance', 'day', MONDAY), { tokens: 100 });
   t.match(s.store.spending.get('instance', 'lifetime', 0), { tokens: 200, cost_micros: 1_000 });
   t.equal(s.store.usage.costOf(id), 1_000, '900 and 100 millionths, by the model that was asked');
@@ -86,11 +86,12 @@ t.test('costs are counted in whole millionths by class of token, and cap as toke
   const usage = { input_tokens: 1_001, output_tokens: 100, cached_tokens: 501, estimated: false };
   w.say({ type: 'progress', progress: { event: 'usage', call_index: 1, model: 'builtin-2026', usage } });
   // 500 × 2.5 + 501 × 0.25 + 100 × 10, rounded once.
+  await settleDown();
   t.equal(s.store.usage.costOf(id), 2_375);
   t.match(s.store.spending.get('instance', 'day', MONDAY), { cost_micros: 2_375 });
   t.match(s.store.events.ofTurn(id).at(-1)?.event, { kind: 'usage', cost_micros: 2_375 });
   t.match(asks(w, 4_800), { kind: 'wait' }, '4096 of output alone would cost 40 960');
-  uses(w, 2, 10, 'unknown-model');
+  await uses(w, 2, 10, 'unknown-model');
   t.equal(s.store.usage.costOf(id), 2_400, 'priced by the model that was asked');
 });
 

@@ -39,7 +39,7 @@ t.test('a turn that waits for what another holds back starts when that turns out
   const w = await worker(s);
   t.equal(s.store.turns.get(second)?.state, 'queued');
   t.same(asks(w, 100), { kind: 'go' });
-  uses(w, 1, 40);
+  await uses(w, 1, 40);
   await settleDown();
   t.equal(s.store.turns.get(second)?.state, 'starting', 'after 40 there is room for 100');
 });
@@ -52,7 +52,7 @@ t.test('a call that waits holds nothing, so that two never wait for each other',
   t.equal(s.store.reservations.all().length, 2);
   t.match(asks(one, 150), { kind: 'wait', wait_ms: 1_000 }, 'asked again soon: others hold what it needs');
   t.same(asks(two, 150), { kind: 'go' });
-  uses(two, 1, 60);
+  await uses(two, 1, 60);
   t.same(asks(one, 150), { kind: 'go' });
 });
 
@@ -150,7 +150,7 @@ t.test('within a turn the answer of each tactic is a code, never a word of its r
     s.accept('hello');
     const w = await worker(s);
     asks(w, 10);
-    uses(w, 1, 10);
+    await uses(w, 1, 10);
     t.match(asks(w, 10), answer, tactic);
   }
 });
@@ -174,7 +174,7 @@ t.test(
     const w = await worker(s);
     t.equal(s.store.turns.get(second)?.state, 'queued', 'the first may need less');
     asks(w, 100);
-    uses(w, 1, 100);
+    await uses(w, 1, 100);
     t.match(await s.scheduler.whenSettled(second), { status: 'exhausted_tokens', error_message: /max_wait/ });
     w.say(done());
     w.die({});
@@ -204,7 +204,7 @@ t.test('slow spreads a window evenly, at a part of its rate', async (t) => {
   s.accept('hello');
   const w = await worker(s);
   t.same(asks(w, 100), { kind: 'go' });
-  uses(w, 1, 100);
+  await uses(w, 1, 100);
   t.match(asks(w, 100), { kind: 'wait' });
   // 200 of 1000, less the burst of 50, at 500 an hour.
   t.match(s.live.at(-1), { type: 'budget_wait', until_ms: MONDAY + 18 * MINUTE });

@@ -17,11 +17,13 @@ t.test('a turn is queued, starts, runs and ends, each step durable before the ne
   });
   t.equal(w.sent[0]?.type, 'turn');
   w.say({ type: 'progress', progress: { event: 'round', round: 1 } });
-  t.match(s.store.turns.get(id), { state: 'running', snapshot_hash: 'hash' });
+  t.equal(s.store.turns.get(id)?.state, 'running');
   w.say(done());
   const row = await s.scheduler.whenSettled(id);
   t.match(row, { state: 'ended', status: 'completed', reply: 'the answer' });
   t.same(s.store.inbox.pending(), []);
+  await settleDown();
+  t.equal(s.store.turns.get(id)?.snapshot_hash, 'hash', 'its input has a name');
   t.equal(s.kinds(id).at(-1), 'turn_ended');
 });
 
