@@ -43,9 +43,7 @@ function isJob(argv: readonly string[]): boolean {
 
 /** After a job this is gone already; after a usage error nobody has taken it. */
 function endUnused(ahead: LaunchedAhead | null): void {
-  if (ahead === null) return;
-  if ('child' in ahead.launched) ahead.launched.child.kill('SIGKILL');
-  ahead.guard.close();
+  if (ahead !== null && 'child' in ahead.launched) ahead.launched.child.kill('SIGKILL');
 }
 
 /** What nobody foresaw: one id for the report, the stack for us, and an exit that cannot be taken for success. */

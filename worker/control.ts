@@ -49,7 +49,8 @@ export class Control {
     const encoded = encodeFrame(frame);
     if (!encoded.ok) return encoded.message;
     if (this.#closed) return null;
-    this.#bundle();
+    // What an answer brought and what it asks for; everything else is waited for, and goes at once.
+    if (frame.type === 'progress' || frame.type === 'tool_request') this.#bundle();
     this.#up.write(encoded.bytes);
     return null;
   }

@@ -207,6 +207,8 @@ class Job {
     const row = await supervisor.whenSettled(accepted.turnId);
     const report = this.#report(row, store, accepted.turnId);
     await output.finish(report);
+    // The worker is on its way off; what the end would do is done meanwhile.
+    store.checkpoint();
     await supervisor.close();
     signals.stop();
     const code = jobExitCode({

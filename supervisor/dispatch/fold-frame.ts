@@ -54,11 +54,9 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
       });
       return;
     case 'turn_done':
-      flushJournal(turn);
       ports.terminal({ kind: 'outcome', outcome: frame.outcome });
       return;
     case 'failed':
-      flushJournal(turn);
       ports.terminal({ kind: 'failed', message: turn.masker.text(frame.message) });
       return;
     case 'hello':

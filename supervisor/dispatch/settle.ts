@@ -26,6 +26,12 @@ export interface LostCall {
   readonly outputTokens: number;
 }
 
+/** What is written in the same transaction, before the end, and told before it. */
+interface Before {
+  readonly inside: () => void;
+  readonly after: () => void;
+}
+
 /** True when this call ended the turn, false when it had ended before. Returns the events it wrote through `written`. */
 export function settle(
   store: Store,
@@ -34,8 +40,13 @@ export function settle(
   ending: Ending,
   nowMs: number,
   written: (event: JournalEvent) => void = () => undefined,
+  before?: Before,
 ): boolean {
-  const events = store.transact('settle_turn', () => settleInside(store, governor, turnId, ending, nowMs));
+  const events = store.transact('settle_turn', () => {
+    before?.inside();
+    return settleInside(store, governor, turnId, ending, nowMs);
+  });
+  before?.after();
   for (const event of events) written(event);
   return events.length > 0;
 }

@@ -4,13 +4,20 @@ import type { Clock } from '../../shared/clock.js';
 import type { ErrorCode, Failure } from '../../shared/errors.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { JournalEvent } from '../../shared/journal.js';
 import type { Masker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
 import { type Governor, spenderOf } from '../budgets/governor.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
 import { dropSpool } from '../snapshot/spool.js';
 import type { Store, TurnRow } from '../store/types.js';
-import { type Ask, flushJournal, type LiveListener, type RunningTurn } from '../tools/running-turn.js';
+import {
+  type Ask,
+  flushJournal,
+  type LiveListener,
+  type RunningTurn,
+  unwrittenOf,
+} from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
 import { foldFrame, type Terminal } from './fold-frame.js';
 import type { Waiting } from './gate.js';
@@ -256,9 +263,9 @@ class TurnFlight implements Flight {
       mask: (text) => this.#parts.masker.text(text),
     });
     if (running !== null) running.ending = true;
-    const first = settle(store, governor, this.turn.turnId, ending, clock.now(), (event) =>
-      live(this.turn.turnId, { type: 'journal', event }),
-    );
+    const tell = (event: JournalEvent): void => live(this.turn.turnId, { type: 'journal', event });
+    const before = running === null ? undefined : unwrittenOf(running);
+    const first = settle(store, governor, this.turn.turnId, ending, clock.now(), tell, before);
     if (!first) return;
     const row = store.turns.get(this.turn.turnId);
     if (row === undefined) throw new TypeError('a settled turn has a row');

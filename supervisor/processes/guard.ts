@@ -17,14 +17,9 @@ export interface Guarded {
 export class Guard {
   #child: ChildProcess | null = null;
 
-  /** Starts it, if it does not run: a small process forks quicker than one that has loaded everything. */
-  start(): void {
-    this.#child ??= start();
-  }
-
-  /** Before the first worker there is nothing to guard. */
+  /** Starts the guard with the first worker: before that there is nothing to guard. */
   add({ pid, marker, cgroup }: Guarded): void {
-    this.start();
+    this.#child ??= start();
     const group = cgroup === null || /\s|,/.test(cgroup) ? '-' : cgroup;
     this.#tell(`+ ${pid} ${marker} ${group}\n`);
   }

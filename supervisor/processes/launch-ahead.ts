@@ -2,15 +2,11 @@
 // run side by side. Nothing is sent to it; it ends by itself when this process does.
 import { systemClock } from '../../shared/clock.js';
 import { newId } from '../../shared/ids.js';
-import { Guard } from './guard.js';
 import { launchWorker } from './spawn-worker.js';
 import type { LaunchedAhead } from './types.js';
 import { workerFile } from './worker-file.js';
 
 export function launchAhead(environment: NodeJS.ProcessEnv): LaunchedAhead {
   const workerId = newId('worker', systemClock.now());
-  const launched = launchWorker({ file: workerFile(), marker: workerId, environment });
-  const guard = new Guard();
-  guard.start();
-  return { workerId, launched, guard };
+  return { workerId, launched: launchWorker({ file: workerFile(), marker: workerId, environment }) };
 }

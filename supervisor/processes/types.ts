@@ -4,7 +4,6 @@ import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { EndReason } from '../../shared/outcome.js';
-import type { Guard } from './guard.js';
 import type { Launched } from './spawn-worker.js';
 
 export interface WorkerExit {
@@ -49,8 +48,6 @@ export interface WorkerHandle {
 export interface LaunchedAhead {
   readonly workerId: string;
   readonly launched: Launched;
-  /** Started beside it. */
-  readonly guard: Guard;
 }
 
 export interface WarmPoolOptions {

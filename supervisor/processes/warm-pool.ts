@@ -35,7 +35,7 @@ class Spares implements WarmPool {
   readonly #limits: WorkerLimits;
   readonly #spares = new Set<Spare>();
   readonly #file = workerFile();
-  readonly #guard: Guard;
+  readonly #guard = new Guard();
   /** Spares and workers with a turn: the guard stays as long as one of them lives. */
   readonly #alive = new Set<StartedWorker>();
   #target: { readonly model: ModelSettings; readonly ca: string | undefined } | null = null;
@@ -49,7 +49,6 @@ class Spares implements WarmPool {
     const { cancelGraceMs, killGraceMs, progressMs, pongMs } = options;
     this.#options = options;
     this.#ahead = options.ahead ?? null;
-    this.#guard = options.ahead?.guard ?? new Guard();
     this.#limits = {
       cancelGraceMs,
       killGraceMs,

@@ -1,6 +1,6 @@
 // Freezes the input of one turn. What a worker knows of the world is in here; secrets ride beside it.
-import { createHash } from 'node:crypto';
 import type { Config } from '../../config/schema.js';
+import { contentName } from '../../shared/content-name.js';
 import type {
   ModelSettings,
   SecuritySnapshot,
@@ -80,9 +80,7 @@ function limitsOf(config: Config): TurnLimits {
   };
 }
 
-/** Names the exact input of a turn: equal hashes mean equal input. */
+/** Names the exact input of a turn: equal input has equal names. Not for proving anything to anybody. */
 export function snapshotHash(snapshot: TurnSnapshot): string {
-  return createHash('sha256')
-    .update(canonicalJson(snapshot as unknown as JsonValue))
-    .digest('hex');
+  return contentName(canonicalJson(snapshot as unknown as JsonValue));
 }

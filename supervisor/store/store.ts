@@ -28,6 +28,7 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
     dir: paths.dir,
     unclean_since_ms: uncleanSinceMs,
     transact: transactOf(db),
+    checkpoint: () => void db.pragma('wal_checkpoint(PASSIVE)'),
     close: () => {
       if (!db.open) return;
       // Whoever reads at this moment may keep the log alive; that is not worth waiting for.

@@ -164,6 +164,8 @@ export interface Store {
   readonly dir: string;
   /** The one way to change durable state: BEGIN IMMEDIATE … COMMIT around a synchronous body; throws if the body returns a promise. Nesting is an assertion. */
   transact<T>(name: TransactionName, body: () => T): T;
+  /** Writes the log back into the database, as the end would: for a moment in which nobody waits. */
+  checkpoint(): void;
   /** Marks the end as clean, checkpoints, closes, releases the lock. */
   close(): void;
   /** Wall time of the last write of a predecessor that did not close; null after a clean end or on a fresh store. */

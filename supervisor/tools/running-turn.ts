@@ -86,19 +86,38 @@ export function flushJournal(turn: RunningTurn): void {
   if (turn.unwritten.length > 0) write(turn, 'record_progress', turn.unwritten.splice(0));
 }
 
+/** For a transaction of somebody else: writes what is unwritten when called inside it, and tells of it afterwards. */
+export function unwrittenOf(turn: RunningTurn): { readonly inside: () => void; readonly after: () => void } {
+  const parts = turn.unwritten.splice(0);
+  let written: readonly JournalEvent[] = [];
+  return {
+    inside: () => {
+      written = append(turn, parts);
+    },
+    after: () => tell(turn, parts, written),
+  };
+}
+
 function write(turn: RunningTurn, name: TransactionName, parts: readonly Unwritten[]): void {
+  const written = turn.store.transact(name, () => append(turn, parts));
+  tell(turn, parts, written);
+}
+
+function append(turn: RunningTurn, parts: readonly Unwritten[]): JournalEvent[] {
   const written: JournalEvent[] = [];
-  turn.store.transact(name, () => {
-    const now = turn.clock.now();
-    for (const { events, beside } of parts) {
-      beside();
-      for (const event of events) {
-        const kept = turn.masker.kept(event as never) as JournalEvent;
-        turn.store.events.append(turn.turnId, turn.threadId, kept, now);
-        written.push(kept);
-      }
+  const now = turn.clock.now();
+  for (const { events, beside } of parts) {
+    beside();
+    for (const event of events) {
+      const kept = turn.masker.kept(event as never) as JournalEvent;
+      turn.store.events.append(turn.turnId, turn.threadId, kept, now);
+      written.push(kept);
     }
-  });
+  }
+  return written;
+}
+
+function tell(turn: RunningTurn, parts: readonly Unwritten[], written: readonly JournalEvent[]): void {
   for (const { after } of parts) after();
   for (const event of written) turn.live(turn.turnId, { type: 'journal', event });
 }

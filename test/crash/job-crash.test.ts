@@ -9,6 +9,8 @@ import { document, runJob, scratch } from '../fakes/job.js';
 import { processesWith } from '../fakes/processes.js';
 
 const SCRIPT = [
+  // Nothing to ask for: what this answer brought is recorded on its own.
+  { calls: [{ name: 'no_such_tool', arguments: {} }] },
   {
     text: 'Working.',
     calls: [
