@@ -130,14 +130,17 @@ t.test(
   'spilled output of a turn goes with it, but for what was kept, and a crash leaves it for the next start',
   async (t) => {
     const stateDir = join(scratch(t), 'state');
+    const spool = join(stateDir, 'spool');
     const spooled = (): string[] =>
-      readdirSync(join(stateDir, 'spool'), { recursive: true, encoding: 'utf8' });
+      existsSync(spool) ? readdirSync(spool, { recursive: true, encoding: 'utf8' }) : [];
+    // Not the nameless pipe of the command, which is there for a moment only.
+    const spills = (): string[] => spooled().filter((name) => name.endsWith('.out'));
     const exec = (command: string) => ({ name: 'exec_command', arguments: { command } });
     const killed = await startJob(t, [{ calls: [exec('seq 1 200000; sleep 60')] }], { stateDir });
-    t.ok(await eventually(() => existsSync(stateDir) && spooled().length > 1, 10_000), 'the command spills');
+    t.ok(await eventually(() => spills().length > 0, 10_000), 'the command spills');
     killed.child.kill('SIGKILL');
     await killed.finished;
-    t.ok(spooled().length > 1);
+    t.ok(spills().length > 0);
     const next = await startJob(t, [{ calls: [exec('seq 1 200000')] }, { text: 'done' }], { stateDir });
     t.equal((await next.finished).code, 0);
     t.same(spooled(), []);
