@@ -50,8 +50,16 @@ const journalEvent = v.variant('kind', [
     call_index: v.number(),
     model: v.string(),
     usage,
+    /** On whose behalf, when not the turn's own loop. */
+    purpose: v.optional(v.picklist(['preflight', 'compaction', 'think', 'decide'])),
     /** Millionths of a US dollar; absent where no price is known. */
     cost_micros: v.optional(v.number()),
+  }),
+  /** The turn goes on in a later window: after an answer that it waited for, or after its supervisor was lost. */
+  v.object({
+    kind: v.literal('window_opened'),
+    window: v.number(),
+    reason: v.picklist(['answered', 'runtime_shutdown_continuation', 'resumed']),
   }),
   /** A remark to the model, in the transcript from here on. */
   v.object({ kind: v.literal('note'), text: v.string() }),

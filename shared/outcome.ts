@@ -16,6 +16,6 @@ export type TurnStatus = (typeof TURN_STATUSES)[number];
 export const turnStatus = v.picklist(TURN_STATUSES);
 
 /** Why a turn is ended from outside. Every reason goes through the one kill ladder. */
-const END_REASONS = ['cancel', 'deadline', 'stuck', 'drain', 'operator', 'protocol'] as const;
+const END_REASONS = ['cancel', 'deadline', 'stuck', 'drain', 'operator', 'protocol', 'park'] as const;
 export type EndReason = (typeof END_REASONS)[number];
 export const endReason = v.picklist(END_REASONS);

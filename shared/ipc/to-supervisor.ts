@@ -44,6 +44,12 @@ export const toSupervisor = v.variant('type', [
     duration_ms: v.number(),
   }),
   v.object({ type: v.literal('budget_request'), id: v.number(), estimate_tokens: v.number() }),
+  /** The transcript is about to outgrow the model's window, has outgrown it, or the model asked to fold it. */
+  v.object({
+    type: v.literal('compact_request'),
+    id: v.number(),
+    reason: v.picklist(['threshold', 'overflow', 'asked']),
+  }),
   v.object({ type: v.literal('turn_done'), outcome: turnOutcome }),
   v.object({ type: v.literal('failed'), code: v.string(), message: v.string() }),
 ]);

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { jsonObject } from '../json.js';
 import { endReason } from '../outcome.js';
 import { toolResult } from '../tools/tool-result.js';
+import { message } from '../transcript/message.js';
 import { modelSettings, turnCredentials, turnSnapshot } from './turn-snapshot.js';
 
 export const toWorker = v.variant('type', [
@@ -28,6 +29,13 @@ export const toWorker = v.variant('type', [
         reason: v.string(),
       }),
     ]),
+  }),
+  /** The transcript as the next request shows it; null when nothing could be folded, and why. */
+  v.object({
+    type: v.literal('compact_answer'),
+    id: v.number(),
+    messages: v.nullable(v.array(message)),
+    problem: v.optional(v.string()),
   }),
   v.object({ type: v.literal('cancel'), reason: endReason }),
   v.object({ type: v.literal('ping'), seq: v.number() }),

@@ -94,6 +94,8 @@ export const turnSnapshot = v.object({
   process_marker: v.string(),
   /** Ask the supervisor before each model call. */
   budget_admission: v.boolean(),
+  /** What earlier windows of this turn used, when it goes on: counters start from here. */
+  prior: v.optional(v.object({ rounds: count, tokens: count, calls: count, tool_calls: count })),
   /** JSON Schema that the final answer must match; absent for prose. */
   output_schema: v.optional(jsonObject),
 });

@@ -33,6 +33,7 @@ function messageOf(event: JournalEvent): Message | null {
       return { role: 'note', text: event.text };
     case 'tool_intent':
     case 'usage':
+    case 'window_opened':
     case 'turn_ended':
       return null;
   }

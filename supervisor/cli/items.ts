@@ -83,12 +83,14 @@ function contentOf(event: JournalEvent): [head: string, body: string] {
       const how = estimated ? ', estimated' : '';
       const cost = event.cost_micros === undefined ? '' : `, $${event.cost_micros / 1_000_000}`;
       return [
-        `${event.model}: ${input_tokens} in (${cached_tokens} cached), ${output_tokens} out${how}${cost}`,
+        `${event.purpose === undefined ? '' : `${event.purpose}, `}${event.model}: ${input_tokens} in (${cached_tokens} cached), ${output_tokens} out${how}${cost}`,
         '',
       ];
     }
     case 'note':
       return ['', event.text];
+    case 'window_opened':
+      return [`window ${event.window}: ${event.reason}`, ''];
     case 'turn_ended': {
       const error = event.error === undefined ? '' : `: ${event.error.code}, ${event.error.message}`;
       return [`${event.status}${error}`, event.reply];

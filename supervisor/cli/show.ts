@@ -78,6 +78,8 @@ function transcriptLine(event: JournalEvent): string[] {
       return [`← ${event.tool} ${event.is_error ? `${event.end}, error` : event.end}`];
     case 'note':
       return [`note: ${event.text}`];
+    case 'window_opened':
+      return [`went on in window ${event.window}`];
     case 'usage':
     case 'turn_ended':
       return [];

@@ -53,6 +53,9 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
         answer: ports.budget.answer(frame.estimate_tokens, turn.modelCalls + 1),
       });
       return;
+    case 'compact_request':
+      ports.send({ type: 'compact_answer', id: frame.id, messages: null, problem: 'nothing can be folded' });
+      return;
     case 'turn_done':
       ports.terminal({ kind: 'outcome', outcome: frame.outcome });
       return;

@@ -40,6 +40,9 @@ export function acceptMessage(store: Store, clock: Clock, message: IncomingMessa
       principal: message.principal,
       text: message.text,
       created_at_ms: now,
+      producer: 'job',
+      lane: 'person',
+      hop: 0,
     });
     store.events.append(turnId, thread.thread_id, event, now);
     return { turnId, threadId: thread.thread_id, workspaceId: workspace.workspace_id, event };

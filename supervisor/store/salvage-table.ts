@@ -10,7 +10,7 @@ export interface TableCount {
 }
 
 /** Columns that hold JSON; a value that is none is damage that the file format cannot see. */
-const JSON_COLUMNS = ['payload', 'arguments', 'plan'];
+const JSON_COLUMNS = ['payload', 'arguments', 'plan', 'options', 'subject', 'summary'];
 const JSON_OF_TABLE: Readonly<Record<string, string>> = { memory: 'value' };
 
 /** No table of ours grows beyond this key; the search for a readable row ends here. */

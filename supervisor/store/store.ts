@@ -9,11 +9,13 @@ import { plansTable } from './plans.js';
 import { reservationsTable } from './reservations.js';
 import { spendingTable } from './spending.js';
 import { removeFile, type StatePaths } from './state-dir.js';
+import { summariesTable } from './summaries.js';
 import { threadsTable } from './threads.js';
 import { transactOf } from './transact.js';
 import { turnsTable } from './turns.js';
 import type { Store } from './types.js';
 import { usageTable } from './usage.js';
+import { waitsTable } from './waits.js';
 import { workspacesTable } from './workspaces.js';
 
 export interface StoreParts {
@@ -51,5 +53,7 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
     artifacts: artifactsTable(db, paths),
     memory: memoryTable(db),
     plans: plansTable(db),
+    waits: waitsTable(db),
+    summaries: summariesTable(db),
   };
 }

@@ -5,10 +5,10 @@ import { TURN } from '../../shared/machines/turn.js';
 import { step } from '../../shared/state-machine.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
+import { decodeJson, encodeJson } from './payload.js';
 import { type Bind, reading, writing } from './statement.js';
-import type { Store, TurnRow } from './types.js';
+import type { Store, TurnFields, TurnOptions, TurnRow } from './types.js';
 
-/** What `transition` and `update` may write. */
 const FIELDS = [
   'status',
   'reply',
@@ -25,30 +25,39 @@ const FIELDS = [
   'created_at_ms',
   'started_at_ms',
   'ended_at_ms',
-] as const satisfies readonly (keyof TurnRow)[];
+  'windows',
+  'active_ms',
+] as const satisfies readonly (keyof TurnFields)[];
 
-type Fields = Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>;
+type Stored = Omit<TurnRow, 'options'> & { readonly options: string };
 
-const COLUMNS = ['turn_id', 'thread_id', 'state', ...FIELDS].join(', ');
+const COLUMNS = ['turn_id', 'thread_id', 'state', ...FIELDS, 'parent_turn_id', 'options'].join(', ');
 
 export function turnsTable(db: Db): Store['turns'] {
-  const byId = reading<TurnRow>(db, `SELECT ${COLUMNS} FROM turns WHERE turn_id = ?`);
-  const ofThread = reading<TurnRow>(db, `SELECT ${COLUMNS} FROM turns WHERE thread_id = ? ORDER BY seq`);
-  const inStates = reading<TurnRow>(
+  const byId = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE turn_id = ?`);
+  const ofThread = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE thread_id = ? ORDER BY seq`);
+  const ofParent = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE parent_turn_id = ? ORDER BY seq`);
+  const inStates = reading<Stored>(
     db,
     `SELECT ${COLUMNS} FROM turns WHERE state IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   );
   const insert = writing(
     db,
-    `INSERT INTO turns (turn_id, thread_id, state, created_at_ms) VALUES (?, ?, 'queued', ?)`,
+    `INSERT INTO turns (turn_id, thread_id, state, created_at_ms, parent_turn_id, options)
+     VALUES (?, ?, 'queued', ?, ?, ?)`,
   );
   const write = fieldWriter(db);
   return {
-    get: (turnId) => byId.get(turnId),
-    ofThread: (threadId) => ofThread.all(threadId),
-    inStates: (states) => inStates.all(JSON.stringify(states)),
+    get: (turnId) => {
+      const row = byId.get(turnId);
+      return row === undefined ? undefined : rowOf(row);
+    },
+    ofThread: (threadId) => ofThread.all(threadId).map(rowOf),
+    ofParent: (turnId) => ofParent.all(turnId).map(rowOf),
+    inStates: (states) => inStates.all(JSON.stringify(states)).map(rowOf),
     insert: (row) => {
-      insert(row.turn_id, row.thread_id, row.created_at_ms);
+      const { turn_id, thread_id, created_at_ms, parent_turn_id = null, options = {} } = row;
+      insert(turn_id, thread_id, created_at_ms, parent_turn_id, encodeJson(options));
     },
     transition: (turnId, event, fields = {}) => {
       const row = byId.get(turnId);
@@ -60,7 +69,7 @@ export function turnsTable(db: Db): Store['turns'] {
 }
 
 /** Writes the given fields, and the state where one is given, with one statement for each set of fields. */
-function fieldWriter(db: Db): (turnId: string, fields: Fields, state?: TurnRow['state']) => void {
+function fieldWriter(db: Db): (turnId: string, fields: TurnFields, state?: TurnRow['state']) => void {
   const statements = new Map<string, ReturnType<typeof writing>>();
   return (turnId, fields, state) => {
     const names = FIELDS.filter((name) => fields[name] !== undefined);
@@ -73,6 +82,10 @@ function fieldWriter(db: Db): (turnId: string, fields: Fields, state?: TurnRow['
     if (state !== undefined) values.unshift(state);
     assert(run(...values, turnId).changes === 1, `no turn ${turnId}`);
   };
+}
+
+function rowOf(row: Stored): TurnRow {
+  return { ...row, options: decodeJson<TurnOptions>(row.options) };
 }
 
 function healed(value: string | number | null): Bind {

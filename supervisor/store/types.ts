@@ -18,6 +18,9 @@ export const TRANSACTIONS = [
   'record_intent',
   'record_result',
   'state_tool',
+  'answer_wait',
+  'requeue_turn',
+  'compact',
   'settle_turn',
   'recover',
 ] as const;
@@ -44,6 +47,53 @@ export interface InboxRow {
   readonly principal: string;
   readonly text: string;
   readonly created_at_ms: number;
+  readonly producer: Producer;
+  readonly lane: Lane;
+  /** Deliveries between this message and the one that a person or a timer sent. */
+  readonly hop: number;
+}
+
+/** Who wrote a message. A turn of a `job` belongs to its process and ends with it; all others outlive a restart. */
+export const PRODUCERS = ['job', 'client', 'prompt', 'message', 'wake', 'timer', 'subagent'] as const;
+export type Producer = (typeof PRODUCERS)[number];
+
+/** A person who waits goes before work that nobody looks at. */
+export type Lane = 'person' | 'background';
+
+/** What one turn may do and use, where that differs from the configuration. Never more than its parent or the configuration allows. */
+export interface TurnOptions {
+  readonly output_schema?: JsonObject;
+  /** Names of the tools it gets; absent: all. */
+  readonly tools?: readonly string[];
+  readonly limits?: { readonly rounds?: number; readonly tokens?: number; readonly deadline_ms?: number };
+  /** Name of a declared model. */
+  readonly model?: string;
+  /** Stands in the system prompt after the agent's own instruction. */
+  readonly instruction?: string;
+}
+
+/** A call that is answered later. Its id is that of the call. */
+export interface WaitRow {
+  readonly wait_id: string;
+  readonly turn_id: string;
+  readonly thread_id: string;
+  readonly tool: string;
+  /** What is waited for, in the words of the tool. */
+  readonly subject: JsonObject;
+  /** Wall time at which time itself answers; null when it never does. */
+  readonly wake_at_ms: number | null;
+  readonly open: boolean;
+  readonly created_at_ms: number;
+}
+
+export interface SummaryRow {
+  readonly thread_id: string;
+  /** Grows by one with each change. */
+  readonly revision: number;
+  /** Events up to this position are folded into it. */
+  readonly upto_seq: number;
+  readonly summary: JsonObject;
+  readonly updated_at_ms: number;
 }
 
 export interface TurnRow {
@@ -67,7 +117,18 @@ export interface TurnRow {
   readonly created_at_ms: number;
   readonly started_at_ms: number | null;
   readonly ended_at_ms: number | null;
+  readonly parent_turn_id: string | null;
+  readonly options: TurnOptions;
+  /** How often it was dispatched: more than once when it was parked, or its supervisor was lost. */
+  readonly windows: number;
+  /** How long its earlier windows ran; time in the queue and parked does not count against the deadline. */
+  readonly active_ms: number;
 }
+
+/** What `transition` and `update` may write. */
+export type TurnFields = Partial<
+  Omit<TurnRow, 'turn_id' | 'thread_id' | 'state' | 'parent_turn_id' | 'options'>
+>;
 
 export interface EventRow {
   /** Position in the journal, unique and growing over the whole store. */
@@ -116,7 +177,7 @@ export interface SpendingRow extends Held {
 }
 
 /** What a turn spends on. */
-export type Purpose = 'turn';
+export type Purpose = 'turn' | 'preflight' | 'compaction' | 'think' | 'decide';
 
 export interface ReservationRow {
   readonly turn_id: string;
@@ -182,25 +243,27 @@ export interface Store {
   };
   readonly inbox: {
     insert(row: InboxRow): void;
+    get(eventId: string): InboxRow | undefined;
     /** Not done yet, oldest first. */
     pending(): InboxRow[];
     markDone(eventId: string): void;
     ofTurn(turnId: string): InboxRow | undefined;
   };
   readonly turns: {
-    insert(row: Pick<TurnRow, 'turn_id' | 'thread_id' | 'created_at_ms'>): void;
+    insert(
+      row: Pick<TurnRow, 'turn_id' | 'thread_id' | 'created_at_ms'> &
+        Partial<Pick<TurnRow, 'parent_turn_id' | 'options'>>,
+    ): void;
+    /** Oldest first. */
+    ofParent(turnId: string): TurnRow[];
     get(turnId: string): TurnRow | undefined;
     /** Newest last. */
     ofThread(threadId: string): TurnRow[];
     inStates(states: readonly TurnState[]): TurnRow[];
     /** Steps the state machine (an impossible step is an assertion) and writes the fields. */
-    transition(
-      turnId: string,
-      event: TurnTransition,
-      fields?: Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>,
-    ): void;
+    transition(turnId: string, event: TurnTransition, fields?: TurnFields): void;
     /** Fields without a change of state. */
-    update(turnId: string, fields: Partial<Omit<TurnRow, 'turn_id' | 'thread_id' | 'state'>>): void;
+    update(turnId: string, fields: TurnFields): void;
   };
   readonly events: {
     append(turnId: string, threadId: string, event: JournalEvent, nowMs: number): number;
@@ -215,8 +278,28 @@ export interface Store {
     /** Requested or running. */
     openOf(turnId: string): CallRow[];
   };
+  readonly waits: {
+    get(waitId: string): WaitRow | undefined;
+    /** In order of the calls. */
+    openOf(turnId: string): WaitRow[];
+    allOpen(): WaitRow[];
+    insert(row: Omit<WaitRow, 'open'>): void;
+    /** False when it was closed before: whoever closes a wait answers it. */
+    close(waitId: string): boolean;
+  };
+  readonly summaries: {
+    get(threadId: string): SummaryRow | undefined;
+    /** False when the summary is not of revision `baseRevision` (0: there is none) any more. */
+    replace(
+      threadId: string,
+      baseRevision: number,
+      uptoSeq: number,
+      summary: JsonObject,
+      nowMs: number,
+    ): boolean;
+  };
   readonly usage: {
-    /** One row per model call; the same (turn, call_index) again replaces it. Null: nobody knows what it cost. */
+    /** One row per model call; the same (turn, purpose, call_index) again replaces it. Null: nobody knows what it cost. */
     record(
       turnId: string,
       callIndex: number,
@@ -224,7 +307,9 @@ export interface Store {
       usage: Usage,
       nowMs: number,
       costMicros?: number | null,
+      purpose?: Purpose,
     ): void;
+    /** Of all purposes together. */
     ofTurn(turnId: string): Usage;
     /** Millionths of a US dollar; null when a call that used tokens has no price, or when there was none. */
     costOf(turnId: string): number | null;

@@ -26,20 +26,21 @@ export function usageTable(db: Db): Store['usage'] {
   );
   const record = writing(
     db,
-    `INSERT INTO usage (turn_id, call_index, model, input_tokens, output_tokens, cached_tokens, estimated, at_ms,
-       cost_micros)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (turn_id, call_index) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
+    `INSERT INTO usage (turn_id, purpose, call_index, model, input_tokens, output_tokens, cached_tokens, estimated,
+       at_ms, cost_micros)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (turn_id, purpose, call_index) DO UPDATE SET model = excluded.model, input_tokens = excluded.input_tokens,
        output_tokens = excluded.output_tokens, cached_tokens = excluded.cached_tokens,
        estimated = excluded.estimated, at_ms = excluded.at_ms,
        cost_micros = excluded.cost_micros`,
   );
   return {
-    record: (turnId, callIndex, model, usage, nowMs, costMicros = null) => {
+    record: (turnId, callIndex, model, usage, nowMs, costMicros = null, purpose = 'turn') => {
       const { input_tokens, output_tokens, cached_tokens } = usage;
       const estimated = usage.estimated ? 1 : 0;
       record(
         turnId,
+        purpose,
         callIndex,
         model,
         input_tokens,

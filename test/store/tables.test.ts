@@ -78,6 +78,9 @@ t.test('a message is pending until it is done, oldest first', (t) => {
         principal: 'operator',
         text: `${LONE} \0 end`,
         created_at_ms: 1,
+        producer: 'client',
+        lane: 'background',
+        hop: 2,
       });
   });
   t.same(

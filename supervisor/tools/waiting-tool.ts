@@ -1,0 +1,26 @@
+// What a waiting tool is: one whose answer comes later (a time, a person, another turn, another model). What it waits
+// for is durable from its first moment, so it survives the worker and the supervisor that it began under.
+import type { JsonObject } from '../../shared/json.js';
+import type { ToolResult } from '../../shared/tools/tool-result.js';
+import type { WaitRow } from '../store/types.js';
+import type { StateToolContext } from './state-tool.js';
+
+export interface BegunWait {
+  /** What is waited for, in the tool's own words. */
+  readonly subject: JsonObject;
+  /** Wall time at which time itself answers; null when it never does. */
+  readonly wakeAtMs: number | null;
+}
+
+/** `beside` runs inside the transaction that records the answer. */
+export type AnswerWait = (result: ToolResult, beside?: () => void) => void;
+
+export interface WaitingTool {
+  /** Inside the transaction that records the intent. A result answers at once: a refusal, or nothing to wait for. */
+  begin(args: Record<string, unknown>, context: StateToolContext): ToolResult | BegunWait;
+  /**
+   * After the commit, and again at each start of a supervisor while the wait is open. Calls `answer` at most once, at
+   * once or later; returns how to stop waiting, which is called when the turn ends without an answer.
+   */
+  arm(wait: WaitRow, answer: AnswerWait): () => void;
+}
