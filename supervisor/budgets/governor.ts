@@ -13,6 +13,7 @@ export interface Spender {
   readonly turnId: string;
   readonly threadId: string;
   readonly principal: string;
+  readonly purpose: Purpose;
 }
 
 /** What a call may take at most, as far as it can be known before. */
@@ -37,12 +38,16 @@ export type Admission =
   | { readonly kind: 'wait'; readonly untilMs: number | null; readonly sooner: boolean }
   | Stop;
 
-const PURPOSE: Purpose = 'turn';
 const NOTHING: Held = { tokens: 0, requests: 0, cost_micros: 0 };
 const GO: Admission = { kind: 'go', degraded: null };
 
-export function spenderOf(store: Store, turnId: string, threadId: string): Spender {
-  return { turnId, threadId, principal: store.inbox.ofTurn(turnId)?.principal ?? '' };
+export function spenderOf(
+  store: Store,
+  turnId: string,
+  threadId: string,
+  purpose: Purpose = 'turn',
+): Spender {
+  return { turnId, threadId, principal: store.inbox.ofTurn(turnId)?.principal ?? '', purpose };
 }
 
 export class Governor {
@@ -65,7 +70,10 @@ export class Governor {
     this.active = this.#windows.length + this.#lifetime.length > 0;
   }
 
-  /** Reads only. `sinceMs` is when it was asked for the first time. What the turn itself holds back does not count. */
+  /**
+   * Reads only. `sinceMs` is when it was asked for the first time. What the turn itself holds back does not count, for
+   * whatever purpose: it makes one call at a time.
+   */
   admit(spender: Spender, estimate: Estimate, sinceMs: number, nowMs: number): Admission {
     if (!this.active) return GO;
     const { budget } = this.#config;
@@ -87,7 +95,7 @@ export class Governor {
     return { kind: 'wait', untilMs: earlier(untilMs, lastMs), sooner: lacking.sooner };
   }
 
-  /** Holds back what was admitted, in place of what the turn held before. Inside the transaction that lets it go. */
+  /** Holds back what was admitted, in place of what the turn held for this purpose before. Inside the transaction that lets it go. */
   reserve(
     spender: Spender,
     estimate: Estimate,
@@ -99,7 +107,7 @@ export class Governor {
     const model = degraded ?? estimate.model;
     this.#store.reservations.put({
       turn_id: spender.turnId,
-      purpose: PURPOSE,
+      purpose: spender.purpose,
       thread_id: spender.threadId,
       principal: spender.principal,
       call_index: callIndex,
@@ -112,9 +120,9 @@ export class Governor {
     });
   }
 
-  /** What the turn holds back; undefined when it holds nothing. */
-  held(turnId: string): ReservationRow | undefined {
-    return this.active ? this.#store.reservations.get(turnId, PURPOSE) : undefined;
+  /** What the turn holds back for this purpose; undefined when it holds nothing. */
+  held(turnId: string, purpose: Purpose = 'turn'): ReservationRow | undefined {
+    return this.active ? this.#store.reservations.get(turnId, purpose) : undefined;
   }
 
   /** Millionths of a US dollar; null when nobody knows the price. `models`: as it was answered, then as asked for. */
@@ -128,7 +136,7 @@ export class Governor {
    */
   charge(spender: Spender, usage: Usage, costMicros: number | null, nowMs: number): void {
     if (!this.active) return;
-    const held = this.held(spender.turnId);
+    const held = this.held(spender.turnId, spender.purpose);
     const amounts = {
       tokens: usage.input_tokens + usage.output_tokens,
       requests: 1,
@@ -137,12 +145,12 @@ export class Governor {
     const purses = held?.degraded ? this.#lifetime : [...this.#windows, ...this.#lifetime];
     for (const payer of payersOf(this.#config.budget.scope, spender))
       for (const purse of purses) this.#spend(payer, purse, amounts, held?.at_ms ?? nowMs);
-    this.release(spender.turnId);
+    this.release(spender.turnId, spender.purpose);
   }
 
   /** Gives back what the turn held for a call that is not made. Inside a transaction. */
-  release(turnId: string): void {
-    if (this.active) this.#store.reservations.remove(turnId, PURPOSE);
+  release(turnId: string, purpose: Purpose = 'turn'): void {
+    if (this.active) this.#store.reservations.remove(turnId, purpose);
   }
 
   #spend(payer: Payer, purse: Purse, amounts: Held, atMs: number): void {

@@ -67,8 +67,9 @@ export function settleInside(
     const { index: callIndex, model, inputTokens, outputTokens } = ending.lostCall;
     const tokens = { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: 0 };
     const call = { callIndex, model, usage: { ...tokens, estimated: true } };
-    const event = pricedUsage(governor, turnId, model, call);
-    settleUsage(store, governor, spenderOf(store, turnId, turn.thread_id), event, nowMs);
+    const spender = spenderOf(store, turnId, turn.thread_id);
+    const event = pricedUsage(governor, spender, model, call);
+    settleUsage(store, governor, spender, event, nowMs);
     events.push(event);
   } else governor.release(turnId);
   if (ending.status !== 'completed') events.push({ kind: 'note', text: endNote(ending) });

@@ -1,4 +1,4 @@
-// The budget side of one turn in flight: answers its worker before each model call, and settles each call with the
+// The budget side of one worker: answers it before each model call, and settles each call with the
 // record of what it used. It decides nothing; the governor does.
 import type { Clock } from '../../shared/clock.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
@@ -81,7 +81,7 @@ export class TurnBudget {
   /** The usage of a call as it is journaled, with its cost where a price is known. */
   priced(callIndex: number, model: string, usage: Usage): UsageEvent {
     const { governor } = this.#ports;
-    return pricedUsage(governor, this.#spender.turnId, this.#settings.model, { callIndex, model, usage });
+    return pricedUsage(governor, this.#spender, this.#settings.model, { callIndex, model, usage });
   }
 
   /** Records and counts a call. Inside the transaction that journals it. */
@@ -98,9 +98,9 @@ export class TurnBudget {
   /** A call that has to wait holds nothing: two that wait for each other would wait for ever. */
   #giveWay(): void {
     const { store, governor, budgetFreed } = this.#ports;
-    const { turnId } = this.#spender;
-    if (governor.held(turnId) === undefined) return;
-    store.transact('reserve_call', () => governor.release(turnId));
+    const { turnId, purpose } = this.#spender;
+    if (governor.held(turnId, purpose) === undefined) return;
+    store.transact('reserve_call', () => governor.release(turnId, purpose));
     budgetFreed();
   }
 
@@ -119,13 +119,14 @@ export class TurnBudget {
 /** `asked` is the model that was asked, where nothing that was held back says so. */
 export function pricedUsage(
   governor: Governor,
-  turnId: string,
+  { turnId, purpose }: Spender,
   asked: string,
   call: { readonly callIndex: number; readonly model: string; readonly usage: Usage },
 ): UsageEvent {
   const { callIndex, model, usage } = call;
-  const cost = governor.cost([model, governor.held(turnId)?.model ?? asked], usage);
-  const event = { kind: 'usage', call_index: callIndex, model, usage } as const;
+  const cost = governor.cost([model, governor.held(turnId, purpose)?.model ?? asked], usage);
+  const whose = purpose === 'turn' ? {} : { purpose };
+  const event = { kind: 'usage', call_index: callIndex, model, usage, ...whose } as const;
   return cost === null ? event : { ...event, cost_micros: cost };
 }
 
@@ -138,6 +139,6 @@ export function settleUsage(
   nowMs: number,
 ): void {
   const { call_index, model, usage, cost_micros = null } = event;
-  store.usage.record(spender.turnId, call_index, model, usage, nowMs, cost_micros);
+  store.usage.record(spender.turnId, call_index, model, usage, nowMs, cost_micros, spender.purpose);
   governor.charge(spender, usage, cost_micros, nowMs);
 }

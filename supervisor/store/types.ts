@@ -311,6 +311,8 @@ export interface Store {
     ): void;
     /** Of all purposes together. */
     ofTurn(turnId: string): Usage;
+    /** The highest call index of this purpose so far; 0 when there was none. */
+    lastCall(turnId: string, purpose: Purpose): number;
     /** Millionths of a US dollar; null when a call that used tokens has no price, or when there was none. */
     costOf(turnId: string): number | null;
   };

@@ -24,6 +24,10 @@ export function usageTable(db: Db): Store['usage'] {
        coalesce(sum(cost_micros IS NULL AND input_tokens + output_tokens > 0), 0) AS unknown
      FROM usage WHERE turn_id = ?`,
   );
+  const last = reading<{ readonly call: number }>(
+    db,
+    'SELECT coalesce(max(call_index), 0) AS call FROM usage WHERE turn_id = ? AND purpose = ?',
+  );
   const record = writing(
     db,
     `INSERT INTO usage (turn_id, purpose, call_index, model, input_tokens, output_tokens, cached_tokens, estimated,
@@ -51,6 +55,7 @@ export function usageTable(db: Db): Store['usage'] {
         costMicros,
       );
     },
+    lastCall: (turnId, purpose) => last.get(turnId, purpose)?.call ?? 0,
     costOf: (turnId) => {
       const row = cost.get(turnId);
       return row === undefined || row.unknown > 0 ? null : row.micros;
