@@ -33,11 +33,30 @@ export function estimateRequest(
   messages: readonly Message[],
   tools: readonly PlannedTool[],
 ): number {
+  return estimateFixed(systemPrompt, tools) + estimateMessages(messages);
+}
+
+/** What every request of a turn holds before its first message. */
+export function estimateFixed(systemPrompt: string, tools: readonly PlannedTool[]): number {
   let tokens = estimateTokens(systemPrompt);
-  for (const message of messages) tokens += PER_MESSAGE + estimateTokens(textOf(message));
   for (const tool of tools)
     tokens +=
       PER_MESSAGE + estimateTokens(tool.description) + estimateTokens(JSON.stringify(tool.input_schema));
+  return tokens;
+}
+
+/** Messages do not change once they are made, so each is counted once. */
+const counted = new WeakMap<Message, number>();
+
+export function estimateMessages(messages: readonly Message[]): number {
+  return messages.reduce((tokens, message) => tokens + estimateMessage(message), 0);
+}
+
+export function estimateMessage(message: Message): number {
+  const known = counted.get(message);
+  if (known !== undefined) return known;
+  const tokens = PER_MESSAGE + estimateTokens(textOf(message));
+  counted.set(message, tokens);
   return tokens;
 }
 

@@ -2,7 +2,7 @@
 // A turn that comes back this way has ended, whatever it was: nothing is ever run from a guess.
 import type { Db } from './database.js';
 
-const CHILDREN_OF_TURNS = ['turn_events', 'inbox', 'tool_calls', 'usage', 'reservations'];
+const CHILDREN_OF_TURNS = ['turn_events', 'inbox', 'tool_calls', 'usage', 'reservations', 'waits'];
 
 /** The owner of a thread whose record was lost: only an operator may reach it until someone says otherwise. */
 const LOST_OWNER = 'operator';
@@ -25,6 +25,7 @@ export function mendReferences(db: Db, nowMs: number): void {
       SELECT DISTINCT workspace_id, '/lost/' || workspace_id, ${Math.trunc(nowMs)} FROM threads
       WHERE workspace_id NOT IN (SELECT workspace_id FROM workspaces);
     UPDATE inbox SET done = 1 WHERE turn_id IN (SELECT turn_id FROM turns WHERE state = 'ended');
+    UPDATE waits SET open = 0 WHERE turn_id IN (SELECT turn_id FROM turns WHERE state = 'ended');
     UPDATE artifacts SET turn_id = NULL WHERE turn_id NOT IN (SELECT turn_id FROM turns);
   `);
   for (const table of CHILDREN_OF_TURNS)

@@ -10,6 +10,7 @@ import { plansTable } from './plans.js';
 import { reservationsTable } from './reservations.js';
 import { spendingTable } from './spending.js';
 import type { StatePaths } from './state-dir.js';
+import { summariesTable } from './summaries.js';
 import { threadsTable } from './threads.js';
 import { turnsTable } from './turns.js';
 import type { Store } from './types.js';
@@ -32,6 +33,7 @@ export interface Reader {
   readonly artifacts: Pick<Store['artifacts'], 'get' | 'read' | 'list'>;
   readonly memory: Pick<Store['memory'], 'get' | 'list'>;
   readonly plans: Pick<Store['plans'], 'get'>;
+  readonly summaries: Pick<Store['summaries'], 'get'>;
   close(): void;
 }
 
@@ -51,6 +53,7 @@ export function assembleReader(db: Db, paths: StatePaths): Reader {
     artifacts: artifactsTable(db, paths),
     memory: memoryTable(db),
     plans: plansTable(db),
+    summaries: summariesTable(db),
     close: () => void db.close(),
   };
 }

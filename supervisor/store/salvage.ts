@@ -32,6 +32,9 @@ const TABLES = [
   'artifacts',
   'memory',
   'plans',
+  'waits',
+  'summaries',
+  'calibrations',
 ] as const;
 
 /** Moves the damaged database aside and puts a sound one in its place. Throws when the disk does not let it. */

@@ -1,5 +1,6 @@
 // Puts the tables together into the one store that the supervisor works with.
 import { artifactsTable } from './artifacts.js';
+import { calibrationsTable } from './calibrations.js';
 import { callsTable } from './calls.js';
 import type { Db } from './database.js';
 import { eventsTable } from './events.js';
@@ -47,6 +48,7 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
     turns: turnsTable(db),
     events: eventsTable(db),
     calls: callsTable(db),
+    calibrations: calibrationsTable(db),
     usage: usageTable(db),
     spending: spendingTable(db),
     reservations: reservationsTable(db),

@@ -41,6 +41,11 @@ export function turnsTable(db: Db): Store['turns'] {
     db,
     `SELECT ${COLUMNS} FROM turns WHERE state IN (SELECT value FROM json_each(?)) ORDER BY seq`,
   );
+  const openBefore = reading<{ found: 1 }>(
+    db,
+    `SELECT 1 AS found FROM turns t JOIN turns o ON o.thread_id = t.thread_id AND o.seq < t.seq
+     WHERE t.turn_id = ? AND o.state <> 'ended' AND o.turn_id <> ? LIMIT 1`,
+  );
   const insert = writing(
     db,
     `INSERT INTO turns (turn_id, thread_id, state, created_at_ms, parent_turn_id, options)
@@ -53,6 +58,7 @@ export function turnsTable(db: Db): Store['turns'] {
       return row === undefined ? undefined : rowOf(row);
     },
     ofThread: (threadId) => ofThread.all(threadId).map(rowOf),
+    hasOpenBefore: (turnId, exceptTurnId) => openBefore.get(turnId, exceptTurnId) !== undefined,
     ofParent: (turnId) => ofParent.all(turnId).map(rowOf),
     inStates: (states) => inStates.all(JSON.stringify(states)).map(rowOf),
     insert: (row) => {

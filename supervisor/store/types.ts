@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { CallState, CallTransition } from '../../shared/machines/call.js';
 import type { TurnState, TurnTransition } from '../../shared/machines/turn.js';
 import type { EndReason, TurnStatus } from '../../shared/outcome.js';
+import type { Calibration } from '../../shared/transcript/calibration.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 
 /** Every write is one of these; crash tests walk the list. */
@@ -84,6 +85,12 @@ export interface WaitRow {
   readonly wake_at_ms: number | null;
   readonly open: boolean;
   readonly created_at_ms: number;
+}
+
+/** A place in a thread: everything up to it stands in the summary. */
+export interface Cut {
+  readonly turnId: string;
+  readonly seq: number;
 }
 
 export interface SummaryRow {
@@ -259,6 +266,8 @@ export interface Store {
     get(turnId: string): TurnRow | undefined;
     /** Newest last. */
     ofThread(threadId: string): TurnRow[];
+    /** Whether a turn of the same thread that came before this one has not ended; `exceptTurnId` does not count. */
+    hasOpenBefore(turnId: string, exceptTurnId: string): boolean;
     inStates(states: readonly TurnState[]): TurnRow[];
     /** Steps the state machine (an impossible step is an assertion) and writes the fields. */
     transition(turnId: string, event: TurnTransition, fields?: TurnFields): void;
@@ -268,8 +277,15 @@ export interface Store {
   readonly events: {
     append(turnId: string, threadId: string, event: JournalEvent, nowMs: number): number;
     ofTurn(turnId: string, afterSeq?: number): EventRow[];
-    /** The whole thread in journal order; the transcript slice reads it. */
+    /** The whole thread in journal order. */
     ofThread(threadId: string): EventRow[];
+    /**
+     * What a turn is shown of its thread: events of ended turns in their order, its own last. With a cut: from the cut's
+     * turn on, of that one only its first event and those behind the cut. A turn that still waits is not there.
+     */
+    shown(threadId: string, turnId: string, cut: Cut | null): EventRow[];
+    /** Bytes of what `shown` would give, at a fraction of its price. */
+    shownBytes(threadId: string, turnId: string, cut: Cut | null): number;
   };
   readonly calls: {
     insert(row: Omit<CallRow, 'state'>): void;
@@ -297,6 +313,13 @@ export interface Store {
       summary: JsonObject,
       nowMs: number,
     ): boolean;
+  };
+  readonly calibrations: {
+    get(model: string, nowMs: number): Calibration;
+    /** A call whose input we took for `estimateTokens` (uncalibrated) was counted as `actualTokens`. */
+    observe(model: string, estimateTokens: number, actualTokens: number, nowMs: number): void;
+    /** A request of `tokens` (calibrated) was refused as too long. */
+    tooLong(model: string, tokens: number, nowMs: number): void;
   };
   readonly usage: {
     /** One row per model call; the same (turn, purpose, call_index) again replaces it. Null: nobody knows what it cost. */
