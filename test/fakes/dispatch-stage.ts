@@ -4,58 +4,19 @@ import { DEFAULTS } from '../../config/defaults.js';
 import type { Config } from '../../config/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
-import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { SecuritySnapshot, TurnLimits } from '../../shared/ipc/turn-snapshot.js';
 import { makeMasker } from '../../shared/mask.js';
-import type { EndReason } from '../../shared/outcome.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import { type Estimate, Governor } from '../../supervisor/budgets/governor.js';
 import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
-import type { WarmPool, WorkerExit, WorkerHandle } from '../../supervisor/processes/types.js';
 import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
 import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
 import { openStore } from '../../supervisor/store/open.js';
 import type { Store } from '../../supervisor/store/types.js';
 import type { Ask, LiveEvent } from '../../supervisor/tools/running-turn.js';
+import { type PlayedWorker, poolOf } from './played-worker.js';
 import { turnFrame } from './turn-frame.js';
-
-/** A worker played by the test: it records what it is sent, says what it is told, dies when it is told. */
-class PlayedWorker implements WorkerHandle {
-  readonly workerId = 'worker_played';
-  readonly pid = 999_999;
-  readonly pidStart = '1';
-  readonly marker = 'worker_played';
-  readonly prepared = false;
-  readonly ready = Promise.resolve(true);
-  readonly sent: ToWorker[] = [];
-  readonly ends: EndReason[] = [];
-  readonly ended: Promise<WorkerExit>;
-  die: (exit: Partial<WorkerExit>) => void = () => undefined;
-  private listener: (frame: ToSupervisor) => void = () => undefined;
-
-  constructor() {
-    this.ended = new Promise((resolve) => {
-      this.die = (exit) => resolve({ code: 0, signal: null, fault: null, swept: 0, prints: '', ...exit });
-    });
-  }
-  send(frame: ToWorker): boolean {
-    this.sent.push(frame);
-    return true;
-  }
-  drained(): Promise<void> {
-    return Promise.resolve();
-  }
-  onFrame(listener: (frame: ToSupervisor) => void): void {
-    this.listener = listener;
-  }
-  end(reason: EndReason): void {
-    this.ends.push(reason);
-  }
-  say(frame: ToSupervisor): void {
-    this.listener(frame);
-  }
-}
 
 export interface Stage {
   readonly store: Store;
@@ -162,19 +123,6 @@ function securityOf(mode: PermissionMode): SecuritySnapshot {
 function limitsWith(deadlineMs: number | undefined): TurnLimits {
   const { limits } = turnFrame().snapshot;
   return deadlineMs === undefined ? limits : { ...limits, deadline_ms: deadlineMs };
-}
-
-function poolOf(workers: PlayedWorker[]): WarmPool {
-  return {
-    start: () => undefined,
-    target: () => undefined,
-    close: () => Promise.resolve(),
-    take: () => {
-      const worker = new PlayedWorker();
-      workers.push(worker);
-      return worker;
-    },
-  };
 }
 
 /** Lets everything that is ready run. */
