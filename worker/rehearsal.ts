@@ -20,6 +20,8 @@ const TURNS = 2;
 /** Plays a few turns of two rounds, a call and an answer, in the dialect of these settings; fewer when the real one comes. Rejects never. */
 export async function rehearse(settings: ModelSettings, clock: Clock, over: () => boolean): Promise<void> {
   const { dialect } = settings;
+  // A decision has no rounds to rehearse.
+  if (dialect === 'decision') return;
   const standIn = dialect === 'builtin' ? null : await openStandIn(dialect, TOOL);
   if (standIn === null && dialect !== 'builtin') return;
   const model = { ...settings, url: standIn?.url ?? '', headers: {}, retries: 0 };

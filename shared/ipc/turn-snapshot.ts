@@ -9,12 +9,14 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 export const DIALECTS = ['openai', 'openai_responses', 'anthropic', 'bedrock', 'builtin'] as const;
 export type Dialect = (typeof DIALECTS)[number];
+/** Not a language for conversations: one request holds a state and questions about it, its answer one choice for each. */
+export const DECISION = 'decision';
 
 export const STRUCTURED_OUTPUTS = ['auto', 'json_schema', 'prompt'] as const;
 
 /** How to reach the model of this turn. */
 export const modelSettings = v.object({
-  dialect: v.picklist(DIALECTS),
+  dialect: v.picklist([...DIALECTS, DECISION]),
   /** Model name as the provider knows it. */
   model: v.string(),
   /** Full request URL (`…/v1/chat/completions`, `…/v1/messages`, `…/model/NAME/converse-stream`); empty for the built-in model. */

@@ -1,8 +1,10 @@
 // Which provider serves which dialect. A dialect is loaded when it is first used: a turn pays only for its own.
 import type { Clock } from '../../shared/clock.js';
-import type { Dialect, ModelSettings } from '../../shared/ipc/turn-snapshot.js';
+import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { Dialect as WireDialect } from './dialect.js';
 import type { ModelProvider } from './provider.js';
+
+type Dialect = ModelSettings['dialect'];
 
 /** Each behind an import of its own, so that no other is loaded with it. */
 const OVER_HTTP: Readonly<Record<Exclude<Dialect, 'builtin'>, () => Promise<WireDialect>>> = {
@@ -10,6 +12,7 @@ const OVER_HTTP: Readonly<Record<Exclude<Dialect, 'builtin'>, () => Promise<Wire
   openai_responses: async () => (await import('./responses.js')).responsesDialect,
   anthropic: async () => (await import('./anthropic.js')).anthropicDialect,
   bedrock: async () => (await import('./bedrock.js')).bedrockDialect,
+  decision: async () => (await import('./decision.js')).decisionDialect,
 };
 
 async function providerOf(name: Dialect, clock: Clock): Promise<ModelProvider> {

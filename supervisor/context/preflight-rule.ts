@@ -1,0 +1,28 @@
+// Is a message worth a look before the turn? Pure.
+import type { JsonObject, JsonValue } from '../../shared/json.js';
+import { isObject } from './decision.js';
+
+export const PREFLIGHT_MODES = ['auto', 'always', 'never'] as const;
+export type PreflightMode = (typeof PREFLIGHT_MODES)[number];
+
+const LONG = 280;
+
+/** Words of work, in their usual forms. */
+const WORK =
+  /\b(?:implement|build|creat|fix|deploy|investigat|writ|run|analy[sz]|refactor|migrat|plan|set(?:ting)?[ -]?up|configur|generat|review|compar|research|schedul|start)(?:e|es|s|ning|ing)?\b/i;
+
+export function isWorthPreflight(
+  mode: PreflightMode,
+  text: string,
+  plan: () => JsonObject | undefined,
+): boolean {
+  if (mode !== 'auto') return mode === 'always';
+  return text.length > LONG || WORK.test(text) || isUnfinished(plan());
+}
+
+/** A plan with something left to do. */
+function isUnfinished(plan: JsonObject | undefined): boolean {
+  const items: JsonValue | undefined = plan?.items;
+  if (!Array.isArray(items)) return false;
+  return items.some((item) => isObject(item) && (item.status === 'pending' || item.status === 'in_progress'));
+}
