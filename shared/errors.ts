@@ -17,8 +17,27 @@ export const ERRORS = {
   state_in_use: { rpc: -32010, act: 'operator', retry: 'backoff' },
   state_damaged: { rpc: -32011, act: 'operator', retry: 'never' },
   state_newer: { rpc: -32012, act: 'operator', retry: 'never' },
-  thread_not_found: { rpc: -32020, act: 'client', retry: 'never' },
-  turn_not_found: { rpc: -32021, act: 'client', retry: 'never' },
+  /** The frame is no JSON. */
+  parse_error: { rpc: -32700, act: 'client', retry: 'never' },
+  /** JSON, but no request; or one that the state of things does not allow. */
+  invalid_request: { rpc: -32600, act: 'client', retry: 'never' },
+  method_not_found: { rpc: -32601, act: 'client', retry: 'never' },
+  invalid_params: { rpc: -32602, act: 'client', retry: 'never' },
+  /** The method is part of the protocol, and this daemon does not have it. */
+  method_unavailable: { rpc: -32070, act: 'client', retry: 'never' },
+  /** What the request asks for is part of the protocol, and this daemon does not have it. */
+  not_available: { rpc: -32600, act: 'client', retry: 'never' },
+  too_many_requests: { rpc: -32071, act: 'client', retry: 'backoff' },
+  workspace_not_found: { rpc: -32600, act: 'client', retry: 'never' },
+  thread_not_found: { rpc: -32600, act: 'client', retry: 'never' },
+  /** The thread belongs to another workspace than the request says. */
+  thread_elsewhere: { rpc: -32600, act: 'client', retry: 'never' },
+  thread_busy: { rpc: -32600, act: 'client', retry: 'backoff' },
+  turn_not_found: { rpc: -32600, act: 'client', retry: 'never' },
+  /** The id of the turn names another request already. */
+  turn_id_conflict: { rpc: -32600, act: 'client', retry: 'never' },
+  question_not_found: { rpc: -32600, act: 'client', retry: 'never' },
+  question_already_answered: { rpc: -32600, act: 'client', retry: 'never' },
   worker_lost: { rpc: -32030, act: 'operator', retry: 'now' },
   supervisor_lost: { rpc: -32031, act: 'operator', retry: 'now' },
   worker_start_failed: { rpc: -32032, act: 'operator', retry: 'backoff' },
@@ -46,6 +65,14 @@ export const ERRORS = {
   deadline: { rpc: -32054, act: 'client', retry: 'now' },
   loop_detected: { rpc: -32055, act: 'client', retry: 'never' },
   finished_failed: { rpc: -32056, act: 'client', retry: 'never' },
+  /** More messages wait than are let wait, for this sender or in all. */
+  queue_full: { rpc: -32060, act: 'client', retry: 'backoff' },
+  /** A message for a thread of somebody else. */
+  not_owner: { rpc: -32061, act: 'client', retry: 'never' },
+  /** Deliveries that follow from deliveries, too many in a row. */
+  too_many_hops: { rpc: -32062, act: 'client', retry: 'never' },
+  /** The id is taken by another message. */
+  id_taken: { rpc: -32063, act: 'client', retry: 'never' },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -1,14 +1,14 @@
-// What a client renders: the items of a turn, built from its journal. Field names and casing are the public wire's.
+// Builds what a client renders, the items of a turn, out of its journal.
 import type { JournalEvent } from '../journal.js';
 import type { JsonObject, JsonValue } from '../json.js';
-
-export type TurnItem = JsonObject & { readonly type: string; readonly id: string };
+import type { TurnItem } from './item.js';
 
 type Intent = Extract<JournalEvent, { kind: 'tool_intent' }>;
 type Result = Extract<JournalEvent, { kind: 'tool_result' }>;
+type ToolItem = Extract<TurnItem, { toolName: string }>;
 
 /** What a finished tool item keeps, shows and sends to the model. */
-const OUTPUT_POLICY: JsonObject = {
+const OUTPUT_POLICY: ToolItem['outputPolicy'] = {
   llm: { mode: 'full', max_bytes: 65_536 },
   llmRetention: { mode: 'until_turn_terminal', max_bytes: 65_536 },
   timeline: { mode: 'full', max_bytes: 65_536 },
@@ -22,51 +22,46 @@ export function userMessageItem(event: Extract<JournalEvent, { kind: 'user_messa
 }
 
 export function agentMessageItem(event: Extract<JournalEvent, { kind: 'assistant_message' }>): TurnItem {
-  const phase: JsonObject = event.calls.length > 0 ? { phase: 'commentary' } : {};
-  return { type: 'agentMessage', id: event.item_id, text: event.text, ...phase };
+  const item = { type: 'agentMessage', id: event.item_id, text: event.text } as const;
+  return event.calls.length > 0 ? { ...item, phase: 'commentary' } : item;
 }
 
 /** The item of a call, opened: judged and about to run (or refused). */
 export function startedToolItem(intent: Intent): TurnItem {
-  return toolItem(intent, 'in_progress', { kind: 'progress', stage: 'started', metadata: {} }, {});
+  return toolItem(intent, {
+    status: 'in_progress',
+    display: { kind: 'progress', stage: 'started', metadata: {} },
+    storage: { kind: 'none' },
+  });
 }
 
 export function finishedToolItem(intent: Intent, result: Result): TurnItem {
   const payload = intent.tool === 'exec_command' ? shellPayload(result) : summaryPayload(result);
-  return toolItem(intent, result.is_error ? 'failed' : 'completed', payload, { success: !result.is_error });
+  const status = result.is_error ? 'failed' : 'completed';
+  return toolItem(intent, { status, display: payload, storage: payload, success: !result.is_error });
 }
 
-function toolItem(intent: Intent, status: string, display: JsonObject, more: JsonObject): TurnItem {
-  return {
-    ...variantOf(intent),
-    id: intent.call_id,
-    toolName: intent.tool,
-    arguments: intent.arguments,
-    status,
-    outputPolicy: OUTPUT_POLICY,
-    display,
-    storage: status === 'in_progress' ? { kind: 'none' } : display,
-    ...more,
-  };
-}
-
-function variantOf({ tool, arguments: args }: Intent): JsonObject & { type: string } {
-  switch (tool) {
+function toolItem(
+  { call_id: id, tool: toolName, arguments: args }: Intent,
+  stage: Pick<ToolItem, 'status' | 'display' | 'storage' | 'success'>,
+): TurnItem {
+  const common = { id, toolName, arguments: args, outputPolicy: OUTPUT_POLICY, ...stage };
+  switch (toolName) {
     case 'exec_command':
-      return { type: 'commandExecution', command: [textOf(args['command'])] };
+      return { type: 'commandExecution', ...common, command: [textOf(args['command'])] };
     case 'write_file':
     case 'edit_file':
-      return { type: 'fileChange', changedFiles: [textOf(args['path'])] };
+      return { type: 'fileChange', ...common, changedFiles: [textOf(args['path'])] };
     case 'apply_patch':
-      return { type: 'fileChange', changedFiles: [] };
+      return { type: 'fileChange', ...common, changedFiles: [] };
     case 'web_fetch':
-      return { type: 'webFetch', url: textOf(args['url']), links: [] };
+      return { type: 'webFetch', ...common, url: textOf(args['url']), links: [] };
     default:
-      return { type: 'dynamicToolCall' };
+      return { type: 'dynamicToolCall', ...common };
   }
 }
 
-function shellPayload(result: Result): JsonObject {
+function shellPayload(result: Result): Extract<ToolItem['storage'], { kind: 'shell' }> {
   const content = asObject(result.content);
   return {
     kind: 'shell',
@@ -79,7 +74,7 @@ function shellPayload(result: Result): JsonObject {
 }
 
 /** A few lines a person can read; the whole stands in `turn/items`. */
-function summaryPayload(result: Result): JsonObject {
+function summaryPayload(result: Result): Extract<ToolItem['storage'], { kind: 'summary' }> {
   const text = typeof result.content === 'string' ? result.content : JSON.stringify(result.content);
   return {
     kind: 'summary',

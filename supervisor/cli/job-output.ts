@@ -1,13 +1,15 @@
 // What a job prints: the answer alone, one JSON document, or a line per event. Diagnostics go to stderr.
 import type { Clock } from '../../shared/clock.js';
+import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
+import type { TurnAddress } from '../../shared/protocol/step-notification.js';
 import type { Ask, LiveEvent } from '../tools/running-turn.js';
 import { type Io, writeAll } from './io.js';
 import { progressLine } from './progress-line.js';
-import { notificationLines, startedLine, type TurnAddress } from './stream-json.js';
+import { notificationLines } from './stream-json.js';
 
 export interface JobOutput {
-  started(address: TurnAddress): void;
+  started(address: TurnAddress, mode: PermissionMode): void;
   onLive(event: LiveEvent): void;
   /** The same, with nothing written over the question. */
   asking(ask: Ask): Ask;
@@ -21,10 +23,9 @@ export function jobOutput(format: 'text' | 'json' | 'stream-json', io: Io, clock
   let lines: ((event: LiveEvent) => void) | null = null;
   const line = (text: string): void => void io.stdout.write(`${text}\n`);
   return {
-    started: (address) => {
+    started: (address, mode) => {
       if (format === 'stream-json') {
-        line(startedLine(address));
-        lines = notificationLines(address, clock, line);
+        lines = notificationLines(address, mode, clock, line);
         for (const event of early ?? []) lines(event);
       }
       early = null;

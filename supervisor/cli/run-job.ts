@@ -198,11 +198,10 @@ class Job {
       },
     });
     const accepted = supervisor.accept({ threadId: flags.thread, principal: OPERATOR, text: parts.prompt });
-    output.started({
-      workspace_id: accepted.workspaceId,
-      thread_id: accepted.threadId,
-      turn_id: accepted.turnId,
-    });
+    output.started(
+      { workspace_id: accepted.workspaceId, thread_id: accepted.threadId, turn_id: accepted.turnId },
+      config.security.default_mode,
+    );
     const signals = watchSignals((second) => supervisor.requestEnd(accepted.turnId, 'cancel', second));
     const row = await supervisor.whenSettled(accepted.turnId);
     const report = this.#report(row, store, accepted.turnId);

@@ -63,3 +63,15 @@ export function hasEnvironment(pid: number, entry: string): boolean {
     return false;
   }
 }
+
+const PAGE_BYTES = 4096;
+
+/** Memory of a process that is in RAM now; null when it is gone. */
+export function residentBytes(pid: number): number | null {
+  try {
+    const [, pages] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');
+    return Number(pages) * PAGE_BYTES;
+  } catch {
+    return null;
+  }
+}

@@ -4,11 +4,13 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { CallState, CallTransition } from '../../shared/machines/call.js';
 import type { TurnState, TurnTransition } from '../../shared/machines/turn.js';
 import type { EndReason, TurnStatus } from '../../shared/outcome.js';
+import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import type { Calibration } from '../../shared/transcript/calibration.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 
 /** Every write is one of these; crash tests walk the list. */
 export const TRANSACTIONS = [
+  'open_thread',
   'accept_message',
   'dispatch_turn',
   'reserve_call',
@@ -39,6 +41,10 @@ export interface ThreadRow {
   readonly workspace_id: string;
   readonly owner: string;
   readonly created_at_ms: number;
+  /** What a client calls it. */
+  readonly name: string | null;
+  /** `Chat`: its turns get no tools, unless they say otherwise. */
+  readonly mode: 'Chat' | 'Agent';
 }
 
 export interface InboxRow {
@@ -63,6 +69,8 @@ export type Lane = 'person' | 'background';
 
 /** What one turn may do and use, where that differs from the configuration. Never more than its parent or the configuration allows. */
 export interface TurnOptions {
+  /** What runs without asking; absent: as configured. */
+  readonly permission_mode?: PermissionMode;
   readonly output_schema?: JsonObject;
   /** Names of the tools it gets; absent: all. */
   readonly tools?: readonly string[];
@@ -242,9 +250,18 @@ export interface Store {
   readonly workspaces: {
     ensure(root: string, nowMs: number): WorkspaceRow;
     get(workspaceId: string): WorkspaceRow | undefined;
+    ofRoot(root: string): WorkspaceRow | undefined;
+    list(): WorkspaceRow[];
   };
   readonly threads: {
-    ensure(threadId: string, workspaceId: string, owner: string, nowMs: number): ThreadRow;
+    /** `more` is for a thread that is new. */
+    ensure(
+      threadId: string,
+      workspaceId: string,
+      owner: string,
+      nowMs: number,
+      more?: Partial<Pick<ThreadRow, 'name' | 'mode'>>,
+    ): ThreadRow;
     get(threadId: string): ThreadRow | undefined;
     list(): ThreadRow[];
   };

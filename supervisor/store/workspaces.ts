@@ -9,9 +9,12 @@ const COLUMNS = 'workspace_id, root, created_at_ms';
 export function workspacesTable(db: Db): Store['workspaces'] {
   const byId = reading<WorkspaceRow>(db, `SELECT ${COLUMNS} FROM workspaces WHERE workspace_id = ?`);
   const byRoot = reading<WorkspaceRow>(db, `SELECT ${COLUMNS} FROM workspaces WHERE root = ?`);
+  const all = reading<WorkspaceRow>(db, `SELECT ${COLUMNS} FROM workspaces ORDER BY seq`);
   const insert = writing(db, `INSERT INTO workspaces (${COLUMNS}) VALUES (?, ?, ?)`);
   return {
     get: (workspaceId) => byId.get(workspaceId),
+    ofRoot: (root) => byRoot.get(root),
+    list: () => all.all(),
     ensure: (root, nowMs) => {
       const known = byRoot.get(root);
       if (known !== undefined) return known;

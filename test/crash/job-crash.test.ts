@@ -25,7 +25,9 @@ const SCRIPT = [
 const BUDGET = { TURND_INTELLIGENCE_BUDGET_LIFETIME_TOKENS: '10000000' };
 
 /** Which of them a run of this script passes; the others belong to other ways of a turn. */
-const NOT_PASSED = new Set(['request_end', 'recover', 'name_snapshot']);
+const NOT_PASSED = new Set([
+  'open_thread',
+ 'request_end', 'recover', 'name_snapshot']);
 
 for (const name of TRANSACTIONS.filter((each) => !NOT_PASSED.has(each))) {
   for (const side of ['before-commit', 'after-commit']) {
