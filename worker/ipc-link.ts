@@ -7,6 +7,7 @@ import type { TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.
 import type { JsonObject } from '../shared/json.js';
 import { makeMasker } from '../shared/mask.js';
 import { type ToolResult, toolError } from '../shared/tools/tool-result.js';
+import type { Message } from '../shared/transcript/message.js';
 import type { Control } from './control.js';
 import { DeltaMerger } from './delta-merger.js';
 import type { CallRequest, SupervisorLink } from './link.js';
@@ -72,6 +73,15 @@ class IpcLink implements SupervisorLink {
     const reply = await control.reply(id);
     if (reply?.type === 'budget_answer') return reply.answer;
     return { kind: 'stop', code: 'refused', reason: LOST };
+  }
+
+  async compact(reason: 'threshold' | 'overflow' | 'asked'): Promise<readonly Message[] | null> {
+    const { control } = this.#parts;
+    const id = this.#nextId();
+    this.flush();
+    control.send({ type: 'compact_request', id, reason });
+    const reply = await control.reply(id);
+    return reply?.type === 'compact_answer' ? reply.messages : null;
   }
 
   progress(event: ProgressEvent): void {

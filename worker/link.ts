@@ -1,10 +1,11 @@
-// All that a turn may ask of its supervisor: four things. In process for tests, over the private wire in life.
+// All that a turn may ask of its supervisor: five things. In process for tests, over the private wire in life.
 
 import type { ProgressEvent } from '../shared/ipc/progress.js';
 import type { BudgetAnswer } from '../shared/ipc/to-worker.js';
 import type { JsonObject } from '../shared/json.js';
 import type { EndReason } from '../shared/outcome.js';
 import type { ToolResult } from '../shared/tools/tool-result.js';
+import type { Message } from '../shared/transcript/message.js';
 
 export interface CallRequest {
   readonly call_id: string;
@@ -22,6 +23,8 @@ export interface SupervisorLink {
   callTool(request: CallRequest): Promise<ToolResult>;
   /** Asks before a model call. Never rejects; a lost supervisor answers through the signal. */
   askBudget(estimateTokens: number): Promise<BudgetAnswer>;
+  /** The transcript to go on with, older parts folded; null when nothing can be gained. Never rejects. */
+  compact(reason: 'threshold' | 'overflow' | 'asked'): Promise<readonly Message[] | null>;
   /** Tells; order is kept, and everything told before a callTool is handled before it. */
   progress(event: ProgressEvent): void;
 }

@@ -42,8 +42,8 @@ export function finished(turn: Turn, text: string, args: JsonObject): TurnOutcom
 }
 
 /** What the turn said last before it finished without a word: some models answer first and finish in a round of its own. */
-function lastText({ history, snapshot }: Turn): string {
-  const own = history.slice(snapshot.messages.length);
+function lastText({ history, ownFrom }: Turn): string {
+  const own = history.slice(ownFrom);
   const said = own.findLast((message) => message.role === 'assistant' && message.text.trim() !== '');
   return said?.role === 'assistant' ? said.text : '';
 }

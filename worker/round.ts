@@ -5,11 +5,12 @@ import { sleep } from '../shared/clock.js';
 import { newId } from '../shared/ids.js';
 import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
 import type { ModelSettings } from '../shared/ipc/turn-snapshot.js';
-import { ANSWER_ALLOWANCE, estimateRequest, estimateTokens } from '../shared/transcript/estimate-tokens.js';
+import { ANSWER_ALLOWANCE, estimateTokens } from '../shared/transcript/estimate-tokens.js';
 import type { Message } from '../shared/transcript/message.js';
 import { repairHistory } from '../shared/transcript/repair.js';
 import { cutText } from '../shared/transcript/unicode.js';
 import { addUsage, NO_USAGE, type Usage } from '../shared/transcript/usage.js';
+import { requestEstimate } from './fold.js';
 import type { ModelAnswer, ModelEvent, ModelOutcome, ModelRequest } from './models/provider.js';
 import { ended, interrupted } from './outcome.js';
 import { RepetitionWatch } from './repetition.js';
@@ -162,7 +163,15 @@ function charge(turn: Turn, request: ModelRequest, stream: AnswerStream, outcome
   const usage = usageOf(turn, request, stream, outcome);
   turn.used = addUsage(turn.used, usage);
   const model = outcome.kind === 'answer' ? outcome.answer.model : request.settings.model;
-  turn.link.progress({ event: 'usage', call_index: turn.rounds, model, usage });
+  const known = turn.snapshot.context !== undefined && outcome.kind === 'answer';
+  const counted = known && !usage.estimated && usage.input_tokens > 0;
+  turn.link.progress({
+    event: 'usage',
+    call_index: turn.rounds,
+    model,
+    usage,
+    ...(counted ? { estimate_tokens: requestEstimate(turn, request.messages) } : {}),
+  });
 }
 
 function usageOf(turn: Turn, request: ModelRequest, stream: AnswerStream, outcome: ModelOutcome): Usage {
@@ -192,14 +201,13 @@ function estimated(turn: Turn, request: ModelRequest, output: string): Usage {
 }
 
 function estimateInput(turn: Turn, messages: readonly Message[]): number {
-  const { system_prompt, tools } = turn.snapshot;
-  return Math.ceil(turn.calibration * estimateRequest(system_prompt, messages, tools));
+  return Math.ceil(turn.calibration * requestEstimate(turn, messages));
 }
 
 /** The provider's own count corrects later estimates, within reason. */
 function calibrate(turn: Turn, request: ModelRequest, usage: Usage): void {
-  if (!turn.snapshot.budget_admission || usage.estimated || usage.input_tokens === 0) return;
-  const { system_prompt, tools } = turn.snapshot;
-  const ratio = usage.input_tokens / Math.max(1, estimateRequest(system_prompt, request.messages, tools));
+  const { budget_admission, context } = turn.snapshot;
+  if ((!budget_admission && context === undefined) || usage.estimated || usage.input_tokens === 0) return;
+  const ratio = usage.input_tokens / Math.max(1, requestEstimate(turn, request.messages));
   turn.calibration = Math.min(3, Math.max(0.5, ratio));
 }

@@ -11,6 +11,8 @@ import type { Turn } from './turn-state.js';
 
 /** The tool by which a model ends its turn. */
 const FINISH = 'finish';
+/** The tool by which a model folds its transcript: done before its next answer, with all results of this one in it. */
+const COMPACT = 'context.compact';
 
 interface BatchEnd {
   /** One per call in order of the answer; a call that was not started or never reported because the turn ended has none here, and gets its result when the turn is settled. */
@@ -21,6 +23,8 @@ interface BatchEnd {
   readonly loop: string | null;
   /** Arguments of the first `finish` that succeeded. */
   readonly finish: JsonObject | null;
+  /** The model asked for its transcript to be folded. */
+  readonly compact: boolean;
   /** No call of the answer could be run as it was sent. */
   readonly allInvalid: boolean;
 }
@@ -40,6 +44,7 @@ interface Batch {
   readonly hints: string[];
   loop: string | null;
   finish: JsonObject | null;
+  compact: boolean;
   /** Calls that could not be run as they were sent. */
   invalid: number;
 }
@@ -52,6 +57,7 @@ export async function runBatch(turn: Turn, calls: readonly ReadCall[]): Promise<
     hints: [],
     loop: null,
     finish: null,
+    compact: false,
     invalid: 0,
   };
   turn.calls += calls.length;
@@ -62,9 +68,9 @@ export async function runBatch(turn: Turn, calls: readonly ReadCall[]): Promise<
   }
   for (const group of groupsOf(planned)) await runGroup(batch, group);
   if (batch.loop !== null) sealUnstarted(batch, calls);
-  const { hints, loop, finish } = batch;
+  const { hints, loop, finish, compact } = batch;
   const results = batch.results.filter((result) => result !== null);
-  return { results, hints, loop, finish, allInvalid: batch.invalid === calls.length };
+  return { results, hints, loop, finish, compact, allInvalid: batch.invalid === calls.length };
 }
 
 /** Neighbouring read-only calls form a group; every other call is a group of its own. */
@@ -112,6 +118,7 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
   batch.results[at] = messageOf(call, result);
   if (result.invalid) batch.invalid += 1;
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
+  if (tool.name === COMPACT && !result.is_error) batch.compact = true;
   heed(batch, turn.loops.finish(guarded, comparable(result.content)));
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../shared/json.js';
 import type { ToolCall } from '../shared/transcript/message.js';
 import { wellFormed } from '../shared/transcript/unicode.js';
 import { type AnswerCheck, answerCheck } from './answer.js';
+import { foldAfterRefusal, foldIfCrowded } from './fold.js';
 import { completed, ended, finished, interrupted, outputText } from './outcome.js';
 import { readCalls } from './read-calls.js';
 import { type Asked, admit, askModel } from './round.js';
@@ -55,13 +56,26 @@ async function playRound(turn: Turn, check: AnswerCheck | undefined): Promise<Ne
       'exhausted_tokens',
       `the turn used all of its ${limits.tokens} tokens`,
     );
+  await foldIfCrowded(turn);
+  if (turn.end.why() !== null) return interrupted(turn);
   const admission = await admit(turn);
   if (admission.kind === 'over') return admission.outcome;
   const asked = await askModel(turn, admission.model);
-  if (asked.kind === 'over') return asked.outcome;
+  if (asked.kind === 'over')
+    return refusedAsTooLong(asked.outcome) ? foldOrEnd(turn, asked.outcome) : asked.outcome;
   const { answer } = asked;
   if (answer.stop === 'refusal') return refusal(turn, asked);
   return answer.calls.length > 0 ? act(turn, asked, check) : reply(turn, asked, check);
+}
+
+function refusedAsTooLong({ status, error }: TurnOutcome): boolean {
+  return status === 'failed' && error?.code === 'context_exhausted';
+}
+
+async function foldOrEnd(turn: Turn, outcome: TurnOutcome): Promise<Next> {
+  const folded = await foldAfterRefusal(turn);
+  if (turn.end.why() !== null) return interrupted(turn);
+  return folded ? null : outcome;
 }
 
 async function act(turn: Turn, asked: Answered, check: AnswerCheck | undefined): Promise<Next> {
@@ -78,6 +92,7 @@ async function act(turn: Turn, asked: Answered, check: AnswerCheck | undefined):
   turn.streak.cut = 0;
   const batch = await runBatch(turn, calls);
   turn.history.push(...batch.results);
+  turn.folds.asked ||= batch.compact;
   if (turn.end.why() !== null) return interrupted(turn);
   if (batch.loop !== null) return ended(turn, 'loop_detected', 'loop_detected', batch.loop);
   if (batch.finish !== null) return finish(turn, text, batch.finish, check);

@@ -30,8 +30,12 @@ export interface Turn extends TurnInput {
   calls: number;
   /** Calls that went to the supervisor. */
   toolCalls: number;
-  /** Provider's input tokens over our estimate, by its last answer. */
+  /** Provider's input tokens over our estimate, by its last answer; before that by earlier turns. */
   calibration: number;
+  /** Index in the history from which on everything was said in this turn. */
+  ownFrom: number;
+  /** How often the transcript was folded, whether the model asks for it, and up to which size another gains nothing. */
+  readonly folds: { count: number; asked: boolean; floorTokens: number };
   /** Text of an answer that was cut and is being continued. */
   unfinished: string;
   /** What has gone wrong in a row; each kind has its own bound. */
@@ -50,7 +54,9 @@ export function openTurn(input: TurnInput): Turn {
     rounds: 0,
     calls: 0,
     toolCalls: 0,
-    calibration: 1,
+    calibration: snapshot.context?.calibration ?? 1,
+    ownFrom: snapshot.messages.length,
+    folds: { count: 0, asked: false, floorTokens: 0 },
     unfinished: '',
     streak: { empty: 0, cut: 0, invalid: 0, mismatch: 0 },
   };

@@ -22,7 +22,14 @@ export const progressEvent = v.variant('event', [
     stop: v.string(),
     model: v.string(),
   }),
-  v.object({ event: v.literal('usage'), call_index: v.number(), model: v.string(), usage }),
+  v.object({
+    event: v.literal('usage'),
+    call_index: v.number(),
+    model: v.string(),
+    usage,
+    /** Its input by our estimate, uncalibrated, where the provider counted it too. */
+    estimate_tokens: v.optional(v.number()),
+  }),
   /** A call that is answered without asking the supervisor (broken arguments, unknown tool, cut answer). Journaled. */
   v.object({ event: v.literal('invalid_call'), call_id: v.string(), tool: v.string(), message: v.string() }),
   v.object({ event: v.literal('note'), text: v.string() }),

@@ -94,6 +94,17 @@ export const turnSnapshot = v.object({
   spool_dir: v.string(),
   /** Value of the TURND_TURN marker in the environment of everything this turn starts. */
   process_marker: v.string(),
+  /** When the transcript is to be folded; absent: never asked for. */
+  context: v.optional(
+    v.object({
+      /** Size of a request, in tokens of the model, from which on. */
+      fold_tokens: count,
+      /** System prompt and tools, by our estimate. */
+      fixed_tokens: count,
+      /** The model's tokens over our estimate, by earlier turns. */
+      calibration: v.pipe(v.number(), v.minValue(0)),
+    }),
+  ),
   /** Ask the supervisor before each model call. */
   budget_admission: v.boolean(),
   /** What earlier windows of this turn used, when it goes on: counters start from here. */

@@ -1,22 +1,69 @@
-// What a turn sees of its thread: every earlier turn whole, in order, and its own message last. A message that waits
-// behind it is not part of it yet.
-import type { JournalEvent } from '../../shared/journal.js';
-import { messagesOf } from '../../shared/transcript/from-journal.js';
+// What a turn sees of its thread: the summary of what was folded, every later turn that has ended, and its own events
+// last. A message that waits behind it is not part of it yet. Reads no further back than the cut.
+import { LONG_MESSAGE_CHARS, messageArtifactName } from '../../shared/transcript/long-message.js';
 import type { Message } from '../../shared/transcript/message.js';
-import { repairHistory } from '../../shared/transcript/repair.js';
-import type { Store } from '../store/types.js';
+import { readSummary, type SummaryBlock } from '../../shared/transcript/summary.js';
+import { threadSlice } from '../../shared/transcript/thread-slice.js';
+import type { EventRow, Store } from '../store/types.js';
 
-export function transcriptSlice(store: Store, threadId: string, turnId: string): Message[] {
-  const byTurn = new Map<string, JournalEvent[]>();
-  for (const row of store.events.ofThread(threadId)) {
-    const events = byTurn.get(row.turn_id);
-    if (events === undefined) byTurn.set(row.turn_id, [row.event]);
-    else events.push(row.event);
+interface SliceQuery {
+  readonly threadId: string;
+  readonly turnId: string;
+  /** By our estimate: larger messages are shortened until all fit. Left out: everything as it is. */
+  readonly roomTokens?: number;
+  /** As if this were what is folded, instead of what is stored. */
+  readonly folded?: Folded;
+}
+
+interface Folded {
+  readonly summary: SummaryBlock;
+  readonly cutSeq: number;
+}
+
+/** What a turn is shown, as it is stored. */
+export function transcriptSlice(
+  store: Store,
+  threadId: string,
+  turnId: string,
+  roomTokens = Number.POSITIVE_INFINITY,
+): Message[] {
+  return threadView(store, { threadId, turnId, roomTokens });
+}
+
+export function threadView(store: Store, query: SliceQuery): Message[] {
+  const { threadId, turnId } = query;
+  const folded = query.folded ?? storedFold(store, threadId);
+  const cut = folded === null ? null : { turnId: folded.summary.through_turn, seq: folded.cutSeq };
+  const rows = store.events.shown(threadId, turnId, cut);
+  return threadSlice({
+    rows,
+    summary: folded?.summary ?? null,
+    cutSeq: folded?.cutSeq ?? 0,
+    turnId,
+    plan: folded === null ? null : (store.plans.get(threadId) ?? null),
+    waiting: folded === null ? [] : waitingOf(store, turnId),
+    roomTokens: query.roomTokens ?? Number.POSITIVE_INFINITY,
+    handles: handlesOf(store, threadId, rows),
+  });
+}
+
+function storedFold(store: Store, threadId: string): Folded | null {
+  const row = store.summaries.get(threadId);
+  return row === undefined ? null : { summary: readSummary(row.summary), cutSeq: row.upto_seq };
+}
+
+function handlesOf(store: Store, threadId: string, rows: readonly EventRow[]): Map<string, string> {
+  const handles = new Map<string, string>();
+  for (const { turn_id, event } of rows) {
+    if (event.kind !== 'user_message' || event.text.length <= LONG_MESSAGE_CHARS) continue;
+    const [artifact] = store.artifacts.list(threadId, messageArtifactName(turn_id), 1);
+    if (artifact !== undefined) handles.set(turn_id, artifact.artifact_id);
   }
-  const events: JournalEvent[] = [];
-  for (const turn of store.turns.ofThread(threadId)) {
-    if (turn.turn_id !== turnId && turn.state === 'ended') events.push(...(byTurn.get(turn.turn_id) ?? []));
-  }
-  events.push(...(byTurn.get(turnId) ?? []));
-  return repairHistory(messagesOf(events));
+  return handles;
+}
+
+function waitingOf(store: Store, turnId: string): string[] {
+  return store.waits
+    .openOf(turnId)
+    .map(({ wait_id, tool, subject }) => `${tool} (${wait_id}): ${JSON.stringify(subject)}`);
 }

@@ -7,6 +7,7 @@ import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonValue } from '../../shared/json.js';
 import type { EndReason } from '../../shared/outcome.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
+import type { Message } from '../../shared/transcript/message.js';
 import type { CallRequest, SupervisorLink } from '../../worker/link.js';
 
 /** Gives the content of a result, or a whole result. */
@@ -19,23 +20,30 @@ export interface MemoryLinkOptions {
   readonly tools?: Readonly<Record<string, FakeTool>>;
   /** Answers to budget questions in order; the last one stays. Left out: go. */
   readonly budget?: readonly BudgetAnswer[];
+  /** What a fold gives. Left out: there is nothing to fold. */
+  readonly compact?: (reason: FoldReason, journal: readonly JournalEvent[]) => readonly Message[] | null;
 }
+
+type FoldReason = 'threshold' | 'overflow' | 'asked';
 
 export class MemoryLink implements SupervisorLink {
   readonly events: ProgressEvent[] = [];
   readonly requests: CallRequest[] = [];
   readonly estimates: number[] = [];
   readonly journal: JournalEvent[] = [];
+  readonly folds: FoldReason[] = [];
   /** Most calls that ran at once. */
   peak = 0;
   #running = 0;
   readonly #controller = new AbortController();
   readonly #tools: Readonly<Record<string, FakeTool>>;
   readonly #budget: BudgetAnswer[];
+  readonly #compact: NonNullable<MemoryLinkOptions['compact']>;
 
   constructor(options: MemoryLinkOptions = {}) {
     this.#tools = options.tools ?? {};
     this.#budget = [...(options.budget ?? [{ kind: 'go' }])];
+    this.#compact = options.compact ?? (() => null);
   }
 
   get signal(): AbortSignal {
@@ -63,6 +71,11 @@ export class MemoryLink implements SupervisorLink {
     this.estimates.push(estimateTokens);
     const answer = this.#budget.length > 1 ? this.#budget.shift() : this.#budget[0];
     return answer === undefined ? new Promise(() => undefined) : Promise.resolve(answer);
+  }
+
+  compact(reason: FoldReason): Promise<readonly Message[] | null> {
+    this.folds.push(reason);
+    return Promise.resolve(this.#compact(reason, this.journal));
   }
 
   progress(event: ProgressEvent): void {
