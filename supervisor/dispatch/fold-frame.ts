@@ -17,9 +17,14 @@ export type Terminal =
   | { readonly kind: 'outcome'; readonly outcome: TurnOutcome }
   | { readonly kind: 'failed'; readonly message: string };
 
+export type FoldReason = Extract<ToSupervisor, { type: 'compact_request' }>['reason'];
+export type FoldAnswer = Omit<Extract<ToWorker, { type: 'compact_answer' }>, 'type' | 'id'>;
+
 export interface FoldPorts {
   readonly budget: TurnBudget;
   send(frame: ToWorker): void;
+  /** Folds the thread of the turn, and says what its worker goes on with. Everything told so far is durable before. */
+  compact(reason: FoldReason): Promise<FoldAnswer>;
   /** The worker said how it ended. */
   terminal(terminal: Terminal): void;
   /** A model refuses a request option: never send it again. */
@@ -54,7 +59,12 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
       });
       return;
     case 'compact_request':
-      ports.send({ type: 'compact_answer', id: frame.id, messages: null, problem: 'nothing can be folded' });
+      if (turn.ending) return;
+      flushJournal(turn);
+      ports
+        .compact(frame.reason)
+        .then((answer) => ports.send({ type: 'compact_answer', id: frame.id, ...answer }))
+        .catch(ports.broken);
       return;
     case 'turn_done':
       ports.terminal({ kind: 'outcome', outcome: frame.outcome });
@@ -126,7 +136,17 @@ function foldUsage(
   const event = budget.priced(progress.call_index, progress.model, progress.usage);
   journalSoon(turn, {
     events: [event],
-    beside: () => budget.settle(event),
+    beside: () => {
+      budget.settle(event);
+      const { estimate_tokens: estimate, usage } = progress;
+      if (estimate !== undefined)
+        turn.store.calibrations.observe(
+          turn.snapshot.model.model,
+          estimate,
+          usage.input_tokens,
+          turn.clock.now(),
+        );
+    },
     after: () => budget.settled(),
   });
 }

@@ -34,7 +34,8 @@ export function lostCallOf(
   const held = governor.held(turnId);
   if (held !== undefined)
     return { index, model: held.model, inputTokens: held.input_tokens, outputTokens: held.output_tokens };
-  const inputTokens = estimateRequest(snapshot.system_prompt, snapshot.messages, snapshot.tools);
+  const estimate = estimateRequest(snapshot.system_prompt, snapshot.messages, snapshot.tools);
+  const inputTokens = Math.ceil((snapshot.context?.calibration ?? 1) * estimate);
   return { index, model: snapshot.model.model, inputTokens, outputTokens: 0 };
 }
 

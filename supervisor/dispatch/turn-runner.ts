@@ -19,7 +19,7 @@ import {
   unwrittenOf,
 } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
-import { foldFrame, type Terminal } from './fold-frame.js';
+import { type FoldAnswer, type FoldReason, foldFrame, type Terminal } from './fold-frame.js';
 import type { Waiting } from './gate.js';
 import { settle } from './settle.js';
 import { SnapshotName } from './snapshot-name.js';
@@ -41,6 +41,12 @@ export interface RunnerParts {
   readonly budgetFreed: () => void;
   /** Freezes the turn's input; called once, when a worker is there. */
   freeze(turn: Waiting, marker: string): { snapshot: TurnSnapshot; credentials: TurnCredentials };
+  /** Folds a thread while its turn runs; left out: nothing is ever folded. Never rejects. */
+  compact?(
+    turn: Waiting & { readonly snapshot: TurnSnapshot },
+    reason: FoldReason,
+    signal: AbortSignal,
+  ): Promise<FoldAnswer>;
   /** Names a snapshot by its content. */
   hashOf(snapshot: TurnSnapshot): string;
   optionRefused(model: string, option: string): void;
@@ -81,6 +87,8 @@ class TurnFlight implements Flight {
   #cancelDeadline: () => void = () => undefined;
   #flushing = false;
   #name: SnapshotName | null = null;
+  /** Ends what the supervisor does for the turn beside its worker. */
+  readonly #beside = new AbortController();
 
   constructor(parts: RunnerParts, turn: Waiting, reserve: () => void) {
     this.#parts = parts;
@@ -149,6 +157,7 @@ class TurnFlight implements Flight {
   /** Idempotent; `now` skips the grace of the ladder. */
   end(reason: EndReason, now: boolean): void {
     this.#endReason ??= reason;
+    this.#beside.abort(this.#endReason);
     if (this.#running !== null) this.#running.ending = true;
     this.#worker?.end(this.#endReason, { now });
   }
@@ -200,6 +209,7 @@ class TurnFlight implements Flight {
       foldFrame(running, frame, {
         budget,
         send: (down) => void worker.send(down),
+        compact: (reason) => this.#compact(running, reason),
         terminal: (terminal) => this.#settle(terminal, null),
         optionRefused: this.#parts.optionRefused,
         retry: ({ attempt, delay_ms, reason }) =>
@@ -211,6 +221,12 @@ class TurnFlight implements Flight {
     } catch (error) {
       broken(error);
     }
+  }
+
+  #compact({ snapshot }: RunningTurn, reason: FoldReason): Promise<FoldAnswer> {
+    const { compact } = this.#parts;
+    if (compact === undefined) return Promise.resolve({ messages: null, problem: 'nothing is ever folded' });
+    return compact({ ...this.turn, snapshot }, reason, this.#beside.signal);
   }
 
   /** What no later frame of the same bundle took along is written once the bundle is through. */
@@ -263,6 +279,7 @@ class TurnFlight implements Flight {
       mask: (text) => this.#parts.masker.text(text),
     });
     if (running !== null) running.ending = true;
+    this.#beside.abort('cancel');
     const tell = (event: JournalEvent): void => live(this.turn.turnId, { type: 'journal', event });
     const before = running === null ? undefined : unwrittenOf(running);
     const first = settle(store, governor, this.turn.turnId, ending, clock.now(), tell, before);
