@@ -9,7 +9,9 @@ import { agentMessageItem, finishedToolItem, startedToolItem, userMessageItem } 
 export type StoryEvent =
   | { readonly type: 'journal'; readonly event: JournalEvent }
   | { readonly type: 'progress'; readonly progress: ProgressEvent }
-  | { readonly type: 'budget_wait'; readonly until_ms: number | null };
+  | { readonly type: 'budget_wait'; readonly until_ms: number | null }
+  /** Of the thread; it is no step of the turn. */
+  | { readonly type: 'compaction' };
 
 export type Step =
   | { readonly type: 'turnStarted'; readonly turn: Turn; readonly text: string }
@@ -49,6 +51,7 @@ export class TurnStory {
   told(event: StoryEvent, atMs: number): Step[] {
     if (event.type === 'journal') return this.#journal(event.event, atMs);
     if (event.type === 'progress') return this.#live(event.progress, atMs);
+    if (event.type === 'compaction') return [];
     return [{ type: 'turnWaiting', untilMs: event.until_ms }];
   }
 

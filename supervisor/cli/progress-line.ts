@@ -48,6 +48,8 @@ export function progressLine(stderr: Io['stderr'], clock: Clock): ProgressLine {
     onLive: (event) => {
       if (event.type === 'budget_wait') {
         doing = `waiting for budget${event.until_ms === null ? '' : ` until ${time(event.until_ms)}`}`;
+      } else if (event.type === 'compaction') {
+        doing = event.phase === 'started' ? 'summarising the conversation' : 'thinking';
       } else if (event.type === 'progress') {
         const { progress } = event;
         if (progress.event === 'round') {

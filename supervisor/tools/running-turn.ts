@@ -13,7 +13,22 @@ export type LiveEvent =
   | { readonly type: 'journal'; readonly event: JournalEvent }
   | { readonly type: 'progress'; readonly progress: ProgressEvent }
   /** The turn, or its next model call, waits for a budget; until when (wall time), where that is known. */
-  | { readonly type: 'budget_wait'; readonly until_ms: number | null };
+  | { readonly type: 'budget_wait'; readonly until_ms: number | null }
+  | CompactionEvent;
+
+/** The older part of the turn's thread is being summarised, was, or could not be. */
+export type CompactionEvent =
+  | { readonly type: 'compaction'; readonly phase: 'started' }
+  | {
+      readonly type: 'compaction';
+      readonly phase: 'done';
+      /** Journal events. */
+      readonly folded: number;
+      /** Of what a model is shown, by our estimate. */
+      readonly before_tokens: number;
+      readonly after_tokens: number;
+    }
+  | { readonly type: 'compaction'; readonly phase: 'nothing'; readonly problem: string };
 
 export type LiveListener = (turnId: string, event: LiveEvent) => void;
 
