@@ -5,12 +5,14 @@ import type { ModelSettings, SecuritySnapshot, TurnSnapshot } from '../shared/ip
 import type { Masker } from '../shared/mask.js';
 import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
 import { Governor } from './budgets/governor.js';
+import { makeFolding } from './context/folding.js';
 import type { Waiting } from './dispatch/gate.js';
 import { recordedProcesses, recover } from './dispatch/recover.js';
 import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
 import { estimateOf } from './dispatch/turn-budget.js';
 import type { RunnerEvent } from './dispatch/turn-evidence.js';
 import { type Accepted, acceptMessage, type IncomingMessage } from './intake/accept-message.js';
+import { windowByName } from './intelligence/model-window.js';
 import type { ResolvedModel } from './intelligence/resolve-model.js';
 import type { LogLevel } from './observe/log-events.js';
 import type { Logger } from './observe/logger.js';
@@ -19,6 +21,7 @@ import type { WarmPool } from './processes/types.js';
 import { buildSnapshot, snapshotHash } from './snapshot/build-snapshot.js';
 import { dropOldSpools } from './snapshot/spool.js';
 import type { Template } from './snapshot/template.js';
+import { threadView } from './snapshot/transcript-slice.js';
 import type { Store } from './store/types.js';
 import type { Ask, LiveListener } from './tools/running-turn.js';
 
@@ -60,8 +63,29 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
   const omitted = new Set<string>(parts.model.settings.omit);
   const settings = (): ModelSettings => ({ ...parts.model.settings, omit: [...omitted] });
   const governor = new Governor(store, config.intelligence);
+  const folding = makeFolding({
+    store,
+    clock,
+    config,
+    thinker: null,
+    view: (query) => threadView(store, query),
+    settings,
+    windowOf: ({ model }) => windowByName(model),
+    summaryWindow: () => config.context.model_window ?? windowByName(parts.model.settings.model),
+    tell: parts.live,
+    log: (event, fields) => logger.log(event === 'context.compacted' ? 'info' : 'warn', event, fields),
+  });
   const snapshotOf = (turn: Waiting, marker: string): TurnSnapshot =>
-    buildSnapshot({ ...parts, model: settings(), marker, budgetAdmission: governor.active }, turn);
+    buildSnapshot(
+      {
+        ...parts,
+        model: settings(),
+        marker,
+        budgetAdmission: governor.active,
+        room: (model, prompt, tools) => folding.rooms.of(model, prompt, tools),
+      },
+      turn,
+    );
   const scheduler = makeScheduler(
     {
       store,
@@ -78,11 +102,13 @@ export function composeSupervisor(parts: SupervisorParts): Supervisor {
         logger.log('warn', 'model.option_refused', { model, option });
       },
       estimate: (turn) => {
-        const { system_prompt, messages, tools, model } = snapshotOf(turn, '');
+        const { system_prompt, messages, tools, model, context } = snapshotOf(turn, '');
         const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
-        return estimateOf(model, estimateRequest(system_prompt, messages, tools) + allowance);
+        const input = estimateRequest(system_prompt, messages, tools) * (context?.calibration ?? 1);
+        return estimateOf(model, Math.ceil(input) + allowance);
       },
       hashOf: snapshotHash,
+      compact: (turn, why, signal) => folding.phases.within(turn, why, signal),
       freeze: (turn, marker) => ({
         snapshot: snapshotOf(turn, marker),
         credentials: { ...parts.model.credentials, mask: [...parts.secrets] },

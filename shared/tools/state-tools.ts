@@ -1,6 +1,7 @@
 // The tools whose state the supervisor owns, and `finish`, with which the model ends its turn.
 import * as v from 'valibot';
 import { ARTIFACT_TOOLS } from './artifact-tools.js';
+import { CONTEXT_TOOLS } from './context-tools.js';
 import { MEMORY_TOOLS } from './memory-tools.js';
 import { PLAN_TOOLS } from './plan-tools.js';
 import type { ToolSpec } from './tool-spec.js';
@@ -30,4 +31,10 @@ const FINISH: ToolSpec = {
   readOnly: false,
 };
 
-export const STATE_TOOLS: readonly ToolSpec[] = [...PLAN_TOOLS, ...MEMORY_TOOLS, ...ARTIFACT_TOOLS, FINISH];
+export const STATE_TOOLS: readonly ToolSpec[] = [
+  ...PLAN_TOOLS,
+  ...MEMORY_TOOLS,
+  ...ARTIFACT_TOOLS,
+  ...CONTEXT_TOOLS,
+  FINISH,
+];

@@ -13,9 +13,14 @@ export type LogEvent =
   | 'budget.wait'
   | 'budget.stop'
   | 'budget.degraded'
+  | 'context.compacted'
+  | 'context.not_compacted'
+  | 'context.summary_failed'
   | 'model.chosen'
   | 'model.option_refused'
   | 'model.retry'
+  | 'gateway.listening'
+  | 'gateway.slow_client'
   | 'job.end'
   | 'internal_error';
 

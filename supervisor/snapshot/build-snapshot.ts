@@ -8,6 +8,7 @@ import type {
   TurnSnapshot,
 } from '../../shared/ipc/turn-snapshot.js';
 import { canonicalJson, type JsonValue } from '../../shared/json.js';
+import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import type { Store } from '../store/types.js';
 import { readProjectNotes } from './project-notes.js';
 import { renderPrompt } from './prompt.js';
@@ -15,6 +16,14 @@ import { makeSpool } from './spool.js';
 import type { Template } from './template.js';
 import { toolPlan } from './tool-plan.js';
 import { transcriptSlice } from './transcript-slice.js';
+
+/** `messages` by our estimate, `request` in tokens of the model. */
+interface SnapshotRoom {
+  readonly messages: number;
+  readonly request: number;
+  readonly fixedTokens: number;
+  readonly ratio: number;
+}
 
 export interface SnapshotParts {
   readonly store: Store;
@@ -27,6 +36,8 @@ export interface SnapshotParts {
   readonly marker: string;
   /** A budget is set: the worker asks before each model call. */
   readonly budgetAdmission: boolean;
+  /** How much of the conversation fits beside this; left out: all of it is shown. */
+  room?(model: ModelSettings, systemPrompt: string, tools: readonly PlannedTool[]): SnapshotRoom;
 }
 
 export function buildSnapshot(
@@ -35,21 +46,23 @@ export function buildSnapshot(
 ): TurnSnapshot {
   const { config, security } = parts;
   const tools = [...toolPlan()];
+  const systemPrompt = renderPrompt(parts.template, {
+    name: config.agent.name,
+    instruction: config.agent.instruction,
+    workspace_root: parts.workspaceRoot,
+    tools: tools.map((tool) => tool.name),
+    instructions: readProjectNotes(parts.workspaceRoot, config.context.instructions_max_bytes),
+    restricted: security.mode !== 'full_access',
+    mode: security.mode,
+  });
+  const room = parts.room?.(parts.model, systemPrompt, tools);
   return {
     turn_id: turn.turnId,
     thread_id: turn.threadId,
     instance: config.agent.name,
     idempotency_prefix: `${config.agent.name}/${turn.threadId}#${turn.turnId}`,
-    system_prompt: renderPrompt(parts.template, {
-      name: config.agent.name,
-      instruction: config.agent.instruction,
-      workspace_root: parts.workspaceRoot,
-      tools: tools.map((tool) => tool.name),
-      instructions: readProjectNotes(parts.workspaceRoot, config.context.instructions_max_bytes),
-      restricted: security.mode !== 'full_access',
-      mode: security.mode,
-    }),
-    messages: transcriptSlice(parts.store, turn.threadId, turn.turnId),
+    system_prompt: systemPrompt,
+    messages: transcriptSlice(parts.store, turn.threadId, turn.turnId, room?.messages),
     tools,
     model: parts.model,
     limits: limitsOf(config),
@@ -58,7 +71,12 @@ export function buildSnapshot(
     spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
     budget_admission: parts.budgetAdmission,
+    ...(room === undefined ? {} : { context: foldingOf(room) }),
   };
+}
+
+function foldingOf(room: SnapshotRoom): NonNullable<TurnSnapshot['context']> {
+  return { fold_tokens: room.request, fixed_tokens: room.fixedTokens, calibration: room.ratio };
 }
 
 function limitsOf(config: Config): TurnLimits {

@@ -1,5 +1,6 @@
 // Which behaviour each state tool has. A tool of the catalogue that runs here and is missing here fails a test.
 import { artifactCreate, artifactGet, artifactList } from './artifact.js';
+import { contextCompact } from './context.js';
 import { finish } from './finish.js';
 import { memoryDelete, memoryGet, memoryList, memorySet } from './memory.js';
 import { planClear, planCreate, planGet, planUpdate } from './plan.js';
@@ -18,4 +19,5 @@ export const STATE_TOOLS_RUN: Readonly<Record<string, StateTool>> = {
   'artifact.create': artifactCreate,
   'artifact.get': artifactGet,
   'artifact.list': artifactList,
+  'context.compact': contextCompact,
 };

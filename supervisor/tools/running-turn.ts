@@ -17,7 +17,7 @@ export type LiveEvent =
   | CompactionEvent;
 
 /** The older part of the turn's thread is being summarised, was, or could not be. */
-export type CompactionEvent =
+type CompactionEvent =
   | { readonly type: 'compaction'; readonly phase: 'started' }
   | {
       readonly type: 'compaction';
