@@ -17,12 +17,15 @@ export function isWorthPreflight(
   plan: () => JsonObject | undefined,
 ): boolean {
   if (mode !== 'auto') return mode === 'always';
-  return text.length > LONG || WORK.test(text) || isUnfinished(plan());
+  return text.length > LONG || WORK.test(text) || unfinishedGoal(plan()) !== null;
 }
 
-/** A plan with something left to do. */
-function isUnfinished(plan: JsonObject | undefined): boolean {
+/** The goal of a plan with something left to do; null where there is none. */
+export function unfinishedGoal(plan: JsonObject | undefined): string | null {
   const items: JsonValue | undefined = plan?.items;
-  if (!Array.isArray(items)) return false;
-  return items.some((item) => isObject(item) && (item.status === 'pending' || item.status === 'in_progress'));
+  if (!Array.isArray(items)) return null;
+  const left = items.some((item) => isObject(item) && LEFT.has(String(item.status)));
+  return left ? String(plan?.goal) : null;
 }
+
+const LEFT = new Set(['pending', 'in_progress']);

@@ -23,6 +23,7 @@ export const TRANSACTIONS = [
   'state_tool',
   'answer_wait',
   'requeue_turn',
+  'preflight',
   'compact',
   'settle_turn',
   'recover',
