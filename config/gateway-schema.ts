@@ -1,6 +1,6 @@
 // The part of the configuration that says where clients reach a daemon, and which of them are let in.
 import * as v from 'valibot';
-import { choice, count, group, leafOf, list, showText } from './leaf.js';
+import { choice, count, group, type Leaf, leafOf, list, showText } from './leaf.js';
 
 const EXPECTED = 'expected an address of this machine such as http://127.0.0.1:17878';
 
@@ -28,12 +28,14 @@ const hostName = v.pipe(
   v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'expected a host name, without a port'),
 );
 
+const listen: Leaf<string> = leafOf(
+  'Address of the daemon: this machine only. Port 0 takes a free one.',
+  v.pipe(v.string(EXPECTED), v.check(isLoopbackUrl, EXPECTED)),
+  { show: showText },
+);
+
 export const gateway = group('Where clients reach a daemon, and who is let in.', {
-  listen: leafOf(
-    'Address of the daemon: this machine only. Port 0 takes a free one.',
-    v.pipe(v.string(EXPECTED), v.check(isLoopbackUrl, EXPECTED)),
-    { show: showText },
-  ),
+  listen,
   allowed_origins: list('Web pages that may connect, beside those of the daemon itself.', origin),
   allowed_hosts: list('Names by which the daemon may be called, beside those of this machine.', hostName),
   max_connections: count('Clients at once. More are refused.', { min: 1, max: 10_000 }),

@@ -1,5 +1,6 @@
 // Identifiers: opaque strings with a prefix that says what they name. The only module that draws randomness.
-// They are names and never secrets, so the host's own generator does: its crypto module costs a worker a tenth of its start.
+// Names are no secrets, so the host's own generator does for them: its crypto module costs a worker a tenth of its start.
+import { randomBytes } from 'node:crypto';
 
 /** 26 characters, Crockford base 32: 48 bits of time, 80 bits of randomness; sorts by time of creation. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -24,8 +25,10 @@ function randomText(): string {
 
 export type IdKind =
   | 'workspace'
+  | 'thread'
   | 'turn'
   | 'event'
+  | 'timer'
   | 'item'
   | 'call'
   | 'artifact'
@@ -36,6 +39,11 @@ export type IdKind =
 /** A fresh id such as `turn_01j9…`. `now_ms` is wall time; it only makes ids sort by age. */
 export function newId(kind: IdKind, nowMs: number): string {
   return `${kind}_${encode(Math.trunc(nowMs), 10)}${randomText()}`;
+}
+
+/** A value that nobody can guess, for a token: 43 characters of base64url. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 /** A random fraction in [0, 1) for back-off jitter. */

@@ -6,7 +6,7 @@ import type { Import, SourceFile } from './source.js';
  * as values; folders of one height do not know each other.
  */
 const HEIGHT: Readonly<Record<string, number>> = {
-  cli: 7,
+  cli: 8,
   gateway: 7,
   handlers: 6,
   intake: 5,
@@ -39,7 +39,10 @@ const RESERVED: Readonly<Record<string, { readonly only: readonly string[]; read
     only: ['supervisor/store/'],
     why: 'nobody else sees SQL; ask supervisor/store for a method',
   },
-  ws: { only: ['supervisor/gateway/'], why: 'only the edge speaks WebSocket' },
+  ws: {
+    only: ['supervisor/gateway/', 'shared/client/'],
+    why: 'only the edge and the client speak WebSocket',
+  },
   pino: { only: ['supervisor/observe/'], why: 'take a logger instead' },
   msgpackr: { only: ['shared/ipc/codec.ts'], why: 'the codec alone knows the encoding' },
   yaml: { only: ['config/yaml-source.ts'], why: 'it is slow to load; go through config/load.ts' },
@@ -53,7 +56,7 @@ const RESERVED: Readonly<Record<string, { readonly only: readonly string[]; read
 /** What each top folder may import besides itself. Packages by name; everything not listed is refused. */
 const ALLOWED: Readonly<Record<string, { readonly folders: readonly string[]; readonly modules?: RegExp }>> =
   {
-    shared: { folders: [], modules: /^(?:valibot|msgpackr|node:assert|node:crypto)$/ },
+    shared: { folders: [], modules: /^(?:valibot|msgpackr|ws|node:assert|node:crypto)$/ },
     config: { folders: ['shared'], modules: /^(?:valibot|yaml|node:(?:assert|fs|path|util|net))$/ },
     worker: { folders: ['shared'] },
     supervisor: { folders: ['shared', 'config', 'schemas'] },
