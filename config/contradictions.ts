@@ -1,5 +1,7 @@
 // Values that are each right and cannot be meant together. Looks at the finished configuration. Pure.
 import { budgetContradictions } from './budget-contradictions.js';
+import { contextContradictions } from './context-contradictions.js';
+import { knowledgeContradictions } from './knowledge-contradictions.js';
 import type { Place, Problem } from './problem.js';
 import type { Config } from './schema.js';
 
@@ -28,6 +30,8 @@ export function contradictions(config: Config, placeOf: (path: string) => Place)
     tell('limits.pong', 'must be shorter than limits.progress, or no ping is ever missed in time');
   }
   for (const [path, message] of budgetContradictions(config.intelligence)) tell(path, message);
+  for (const [path, message] of contextContradictions(config)) tell(path, message);
+  for (const [path, message] of knowledgeContradictions(config)) tell(path, message);
   return problems;
 }
 

@@ -13,10 +13,16 @@ export const DEFAULTS: Config = {
     name: 'turnd',
     // No instruction is better than an invented one: the prompt template stands by itself.
     instruction: '',
+    // A daemon waits to be spoken to.
+    prompt: null,
     // A turn mostly waits for its model, so a small machine carries more turns than it has cores.
     max_parallel_turns: 4,
     // Two spares hide the start of a process behind the turn before; each costs about 12 MB.
     warm_workers: 2,
+    // Longer than most turns take, short enough that work in the background is done the same minute.
+    lane_age_ms: 30 * SECOND,
+    // What is short and calls for no work is answered faster without a look at it.
+    preflight: 'auto',
   },
   intelligence: {
     // Absent: discovered at start, the built-in offline model last.
@@ -31,6 +37,11 @@ export const DEFAULTS: Config = {
     // Providers know the limit of each model; a number of ours would be too low for one and refused by another.
     max_output_tokens: 0,
     ca_file: null,
+    confidence: {
+      // Surer than not; below it the usual way is the safer one.
+      preflight: 0.6,
+      decide: 0.6,
+    },
     budget: {
       // What is affordable is the operator's to say; a turn is bounded by limits.run all the same.
       windows: [],
@@ -52,6 +63,28 @@ export const DEFAULTS: Config = {
     template: null,
     // Room for careful instructions; more would crowd out the conversation on small windows.
     instructions_max_bytes: 32 * KB,
+    // Late enough that most conversations are never folded, early enough for a turn that reads much.
+    compact_at: 0.7,
+    // The last exchanges with their calls; what is older is referred to, not continued.
+    keep_last: 12,
+    // Names of models say it well enough, and a refusal corrects the guess.
+    model_window: null,
+    summarize: {
+      // The built-in guidance knows what an agent needs to go on.
+      prompt: null,
+    },
+  },
+  knowledge: {
+    auto_context: {
+      // There is nothing to search before somebody says where.
+      on: 'never',
+      // More than a handful of texts is noise beside the message.
+      top: 5,
+      // About 4 000 tokens, a small part of any window.
+      bytes: 16 * KB,
+    },
+    // A person waits for it; a search that takes longer is not worth its result.
+    search: { path: null, url: null, token: null, time_ms: 5 * SECOND },
   },
   limits: {
     run: {
@@ -64,6 +97,14 @@ export const DEFAULTS: Config = {
       // Three equal calls can be a check before, after, and once more; the fourth brings nothing new.
       loop_repeats: 4,
     },
+    queue: {
+      // Days of work for one person; more is a loop that sends.
+      per_principal: 2_000,
+      // A message takes some hundred bytes of memory while it waits; the sum stays small.
+      total: 10_000,
+    },
+    // Two agents that answer each other stop after a few rounds; real chains are shorter.
+    max_message_depth: 8,
     // A worker needs milliseconds to leave; two seconds allow for a loaded machine.
     cancel_grace_ms: 2 * SECOND,
     kill_grace_ms: 2 * SECOND,
@@ -112,6 +153,22 @@ export const DEFAULTS: Config = {
     path: null,
     // Salvage drops what cannot be read, so a person says yes to it first.
     on_damage: 'stop',
+    // Room for the database and its log to take what runs already.
+    min_free_bytes: 256 * MB,
+  },
+  lifecycle: {
+    // Below the half minute that service managers and container platforms give.
+    drain_timeout_ms: 25 * SECOND,
+  },
+  gateway: {
+    // This machine only: the token is the whole protection.
+    listen: 'http://127.0.0.1:17878',
+    allowed_origins: [],
+    allowed_hosts: [],
+    // Each costs about 50 KB; a person has a handful, a test bench some hundred.
+    max_connections: 256,
+    // A message that was sent is meant; who wants a busy thread to refuse says so.
+    on_busy_thread: 'queue',
   },
   observability: {
     // A job in a script says nothing when all is well.

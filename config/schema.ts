@@ -4,7 +4,11 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { DIALECTS, STRUCTURED_OUTPUTS } from '../shared/ipc/turn-snapshot.js';
 import { budget, modelName, PRICE } from './budget-schema.js';
+import { compactAt, keepLast, modelWindow, summarize } from './context-schema.js';
 import { endpoint, headers, secret } from './credentials.js';
+import { laneAge, lifecycle, messageDepth, minFree, queue, startPrompt } from './daemon-schema.js';
+import { gateway } from './gateway-schema.js';
+import { confidence, knowledge, preflight } from './knowledge-schema.js';
 import {
   choice,
   count,
@@ -52,11 +56,14 @@ const agent = group('Who the agent is, and how many turns it works on at once.',
     expected: 'expected a name: letters, digits, . _ -',
   }),
   instruction: text('What the agent is for. Stands in the system prompt of every turn.', { max: 256 * KB }),
+  prompt: startPrompt,
   max_parallel_turns: count('Turns that run at once; more wait.', { min: 1, max: 256 }),
   warm_workers: count('Spare worker processes kept ready. 0 starts one when a turn needs it.', {
     min: 0,
     max: 64,
   }),
+  lane_age: laneAge,
+  preflight,
 });
 
 const auth = group('Keys for servers that want signed requests, as secret references.', {
@@ -97,6 +104,7 @@ const intelligence = group('The model. Without endpoints turnd looks for one.', 
   ca_file: optional(
     path('PEM file of certificate authorities to trust beside the usual ones.', { file: true }),
   ),
+  confidence,
   budget,
   prices: table(
     'Prices by model name: {input, output, cached}, in US dollars for a million tokens.',
@@ -113,6 +121,10 @@ const context = group('What the model is shown beside the conversation.', {
     ),
   ),
   instructions_max: size('Cap of the text taken from AGENTS.md files. 0 reads none.', { min: 0, max: MB }),
+  compact_at: compactAt,
+  keep_last: keepLast,
+  model_window: modelWindow,
+  summarize,
 });
 
 const run = group('Bounds of one turn.', {
@@ -155,6 +167,8 @@ const model = group('Patience with the model server.', {
 
 const limits = group('What a turn may use, and how long anything may be silent.', {
   run,
+  queue,
+  max_message_depth: messageDepth,
   cancel_grace: duration('From the request to end until SIGTERM.', { min: 0, max: 10 * MINUTE }),
   kill_grace: duration('From SIGTERM until SIGKILL.', { min: 0, max: 10 * MINUTE }),
   progress: duration('A worker without progress for this long, and without a reason, is stuck.', {
@@ -190,6 +204,7 @@ const store = group('Where state is kept.', {
     'stop',
     'salvage',
   ]),
+  min_free: minFree,
 });
 
 const observability = group('What is told about the work.', {
@@ -200,9 +215,12 @@ export const CONFIG = group('Configuration of turnd.', {
   agent,
   intelligence,
   context,
+  knowledge,
   limits,
   security,
   store,
+  lifecycle,
+  gateway,
   observability,
 });
 

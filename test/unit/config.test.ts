@@ -209,12 +209,18 @@ t.test('every number has a least and a most', async (t) => {
   }
   t.same(mayBeZero, [
     'agent.warm_workers',
+    'agent.lane_age',
     'intelligence.max_output_tokens',
+    'intelligence.confidence.preflight',
+    'intelligence.confidence.decide',
     'context.instructions_max',
+    'limits.max_message_depth',
     'limits.cancel_grace',
     'limits.kill_grace',
     'limits.model.retries',
     'limits.model.retry_after',
+    'store.min_free',
+    'lifecycle.drain_timeout',
   ]);
 });
 
@@ -226,6 +232,16 @@ t.test('values that cannot be meant together are told', async (t) => {
     /the built-in model has no endpoint/,
   ]);
   t.match(await bad(load(t, 'limits: {progress: 5s}')), [/limits\.pong: must be shorter/]);
+  t.match(await bad(load(t, 'knowledge: {auto_context: {on: turn}}')), [
+    /auto_context\.on: needs knowledge\.search/,
+  ]);
+  t.match(await bad(load(t, 'knowledge: {search: {path: docs, url: "https://search.example"}}')), [
+    /has both a path and a url/,
+  ]);
+  t.match(
+    await bad(loadConfig({ env: { K: 'x' }, cwd: '/', flags: { 'knowledge.search.token': '{{secret:K}}' } })),
+    [/belongs to knowledge\.search\.url/],
+  );
 });
 
 t.test('relative paths start at the folder of the file, or where turnd was started', async (t) => {
@@ -271,5 +287,7 @@ t.test('the example file loads, and shows every key but those that few need', as
     'intelligence.auth.session_token',
     'intelligence.ca_file',
     'context.template',
+    'knowledge.search.url',
+    'knowledge.search.token',
   ]);
 });
