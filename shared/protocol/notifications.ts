@@ -66,6 +66,14 @@ export const NOTIFICATIONS = {
       reason: v.nullish(v.string()),
     }),
   ),
+  'context/compressing': named(
+    'ContextCompressingNotification',
+    v.object({ thread_id: v.string(), turn_id: v.string(), message: v.string() }),
+  ),
+  'context/compressed': named(
+    'ContextCompressedNotification',
+    v.object({ thread_id: v.string(), turn_id: v.string(), compressed_tokens: count }),
+  ),
   'question/opened': named('QuestionOpenedNotification', v.object({ question })),
   'question/closed': named('QuestionClosedNotification', v.object({ question_id: v.string(), ...ofTurn })),
 } as const satisfies Record<string, v.GenericSchema>;

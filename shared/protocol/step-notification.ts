@@ -17,7 +17,8 @@ const ENDS = {
 
 /** `sequence` is absent for what is not journaled. */
 export function notificationOf(address: TurnAddress, step: Step, sequence?: number): Notification {
-  const { turn_id: _, ...ofThread } = address;
+  const { turn_id, ...ofThread } = address;
+  const { thread_id } = ofThread;
   const place = sequence === undefined ? {} : { sequence };
   switch (step.type) {
     case 'turnStarted':
@@ -36,6 +37,12 @@ export function notificationOf(address: TurnAddress, step: Step, sequence?: numb
         method: 'turn/waiting',
         params: { ...address, waits_for: 'budget', until_ms: step.untilMs },
       };
+    case 'contextCompressing': {
+      const message = 'the older part of the conversation is being summarised';
+      return { method: 'context/compressing', params: { thread_id, turn_id, message } };
+    }
+    case 'contextCompressed':
+      return { method: 'context/compressed', params: { thread_id, turn_id, compressed_tokens: step.tokens } };
     case 'itemStarted':
       return { method: 'item/started', params: { ...address, item: step.item, ...place } };
     case 'itemCompleted':
@@ -72,6 +79,8 @@ export function payloadOf(address: TurnAddress, step: Step): ThreadHistoryEvent[
     case 'turnExecutionWindowStarted':
       return { type: step.type, ...address, ...windowFields(address, step) };
     case 'turnWaiting':
+    case 'contextCompressing':
+    case 'contextCompressed':
     case 'itemDelta':
     case 'itemRetryScheduled':
       return null;

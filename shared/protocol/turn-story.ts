@@ -10,14 +10,22 @@ export type StoryEvent =
   | { readonly type: 'journal'; readonly event: JournalEvent }
   | { readonly type: 'progress'; readonly progress: ProgressEvent }
   | { readonly type: 'budget_wait'; readonly until_ms: number | null }
-  /** Of the thread; it is no step of the turn. */
-  | { readonly type: 'compaction' };
+  | { readonly type: 'compaction'; readonly phase: 'started' | 'nothing' }
+  | {
+      readonly type: 'compaction';
+      readonly phase: 'done';
+      readonly before_tokens: number;
+      readonly after_tokens: number;
+    };
 
 export type Step =
   | { readonly type: 'turnStarted'; readonly turn: Turn; readonly text: string }
   | { readonly type: 'turnCompleted' | 'turnFailed' | 'turnBlocked'; readonly turn: Turn }
   | { readonly type: 'turnExecutionWindowStarted'; readonly window: number; readonly atMs: number }
   | { readonly type: 'turnWaiting'; readonly untilMs: number | null }
+  | { readonly type: 'contextCompressing' }
+  /** `tokens` is what was won; 0 where nothing could be. */
+  | { readonly type: 'contextCompressed'; readonly tokens: number }
   | { readonly type: 'itemStarted' | 'itemCompleted'; readonly item: TurnItem }
   | {
       readonly type: 'itemDelta';
@@ -51,7 +59,7 @@ export class TurnStory {
   told(event: StoryEvent, atMs: number): Step[] {
     if (event.type === 'journal') return this.#journal(event.event, atMs);
     if (event.type === 'progress') return this.#live(event.progress, atMs);
-    if (event.type === 'compaction') return [];
+    if (event.type === 'compaction') return [compactionStep(event)];
     return [{ type: 'turnWaiting', untilMs: event.until_ms }];
   }
 
@@ -129,6 +137,13 @@ export class TurnStory {
     if (turn.status === 'Completed') return { type: 'turnCompleted', turn };
     return { type: turn.status === 'Blocked' ? 'turnBlocked' : 'turnFailed', turn };
   }
+}
+
+/** Who was told of its begin is told of its end, whatever came of it. */
+function compactionStep(event: Extract<StoryEvent, { type: 'compaction' }>): Step {
+  if (event.phase === 'started') return { type: 'contextCompressing' };
+  const won = event.phase === 'done' ? event.before_tokens - event.after_tokens : 0;
+  return { type: 'contextCompressed', tokens: Math.max(0, Math.round(won)) };
 }
 
 /** Places that one journal event has for its steps: positions grow, and are the same in each telling. */

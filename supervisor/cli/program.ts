@@ -6,6 +6,7 @@ import { DIALECTS } from '../../shared/ipc/turn-snapshot.js';
 import { EXIT } from '../exit-codes.js';
 import type { LaunchedAhead } from '../processes/types.js';
 import { VERSION } from '../version.js';
+import { declareDaemonVerbs } from './daemon-verbs.js';
 import { tellEarlyFailure, wantedFormat } from './early-failure.js';
 import { type Io, writeAll } from './io.js';
 import type { JobFlags } from './job-flags.js';
@@ -45,6 +46,7 @@ export async function runProgram(
   declareJob(program, io, choose, ahead);
   declareConfig(program, io, choose);
   declareReaders(program, io, choose);
+  declareDaemonVerbs(program, io, choose);
   // Told in our own words; set last, because the verbs would take it over and let their words pass in silence.
   program.allowExcessArguments();
   try {

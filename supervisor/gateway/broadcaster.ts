@@ -86,7 +86,7 @@ export class Broadcaster implements TurnWatch {
     const feed = this.#feeds.get(turnId) ?? this.#feed(turnId);
     if (feed === undefined) return;
     if (event.type === 'journal') this.#tellJournal(feed);
-    else if (event.type === 'progress' || event.type === 'budget_wait')
+    else
       for (const step of feed.story.told(event, this.#parts.clock.now()))
         this.#send(feed.address.thread_id, notificationOf(feed.address, step));
   }
