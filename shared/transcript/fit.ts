@@ -9,6 +9,7 @@ import { cutText, mapJsonText } from './unicode.js';
 const LEAST_TOKENS = 96;
 /** The line about what is missing, and the frame around it. */
 const NOTICE_TOKENS = 48;
+const TRIES = 4;
 /** Of what is shown of a long text, the head; results begin with what they are and end with how it went. */
 const HEAD_SHARE = 0.6;
 
@@ -26,7 +27,7 @@ export function fitHistory(
   return messages.map((message) =>
     estimateMessage(message) <= cap || message.role === 'system'
       ? message
-      : shorten(message, cap, handles.get(message)),
+      : shortenTo(message, cap, handles.get(message)),
   );
 }
 
@@ -40,6 +41,17 @@ function capFor(sizes: readonly number[], room: number): number {
     rest -= size;
   }
   return Number.POSITIVE_INFINITY;
+}
+
+/** Text that is written as JSON inside of JSON grows: what came out too large is cut once more, by how much it grew. */
+function shortenTo(message: Message, capTokens: number, handle: string | undefined): Message {
+  let short = shorten(message, capTokens, handle);
+  let aim = capTokens;
+  for (let time = 0; time < TRIES && estimateMessage(short) > capTokens; time += 1) {
+    aim = Math.floor((aim * capTokens) / estimateMessage(short));
+    short = shorten(message, aim, handle);
+  }
+  return short;
 }
 
 function shorten(message: Message, capTokens: number, handle: string | undefined): Message {

@@ -30,6 +30,8 @@ export interface SliceInput {
   readonly waiting: readonly string[];
   /** By our estimate; `Infinity` shows everything as it is. */
   readonly roomTokens: number;
+  /** False: the room bounds the summary only, and messages stay as they are. */
+  readonly fit: boolean;
   /** Turn → artifact that holds its message whole. */
   readonly handles: ReadonlyMap<string, string>;
 }
@@ -56,7 +58,7 @@ export function threadSlice(input: SliceInput): Message[] {
   const notes = summary === null ? [] : planNote(input, summary, rows);
   const whole = repairHistory(withNotes(said, notes));
   const room = roomTokens - estimateMessages(front);
-  return [...front, ...fitHistory(whole, room, handles)];
+  return [...front, ...(input.fit ? fitHistory(whole, room, handles) : whole)];
 }
 
 /** The events behind the cut, and before them the request of a turn that the cut divides. */

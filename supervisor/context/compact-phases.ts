@@ -94,7 +94,7 @@ export class CompactPhases {
       row === undefined ? null : { turnId: readSummary(row.summary).through_turn, seq: row.upto_seq };
     const free = cut === null ? room.messages : room.messages * BESIDE_SUMMARY;
     if (store.events.shownBytes(threadId, turnId, cut) / BYTES_PER_TOKEN_LEAST < free) return null;
-    const tokens = estimateMessages(view({ turnId, threadId }));
+    const tokens = estimateMessages(view({ turnId, threadId, roomTokens: room.messages, fit: false }));
     if (tokens <= room.messages || tokens < (this.#futile.get(threadId) ?? 0)) return null;
     return room;
   }
@@ -109,7 +109,12 @@ export class CompactPhases {
     const done = await compactor.compact(turn, room.messages, signal);
     if (done.kind === 'done') this.#futile.delete(threadId);
     else if (!signal.aborted)
-      this.#futile.set(threadId, Math.ceil(GROWTH * estimateMessages(view({ turnId, threadId }))));
+      this.#futile.set(
+        threadId,
+        Math.ceil(
+          GROWTH * estimateMessages(view({ turnId, threadId, roomTokens: room.messages, fit: false })),
+        ),
+      );
   }
 }
 

@@ -26,6 +26,7 @@ export type View = (query: {
   readonly threadId: string;
   readonly turnId: string;
   readonly roomTokens?: number;
+  readonly fit?: boolean;
   readonly folded?: { readonly summary: SummaryBlock; readonly cutSeq: number };
 }) => Message[];
 
@@ -104,7 +105,8 @@ export class Compactor {
     const base = this.#base(turn.threadId);
     const plan = this.#plan(turn, base, roomTokens);
     if (plan === null) return nothing('there is nothing older to fold');
-    const before = estimateMessages(this.#parts.view(turn));
+    const { turnId, threadId } = turn;
+    const before = estimateMessages(this.#parts.view({ turnId, threadId, roomTokens, fit: false }));
     const facts = withFacts(base.summary, plan.fold, this.#planOf(turn.threadId));
     const size = (summary: SummaryBlock): number => this.#size(turn, summary, plan, roomTokens);
     if (size(bare(facts)) > SHRINK_TO * before)

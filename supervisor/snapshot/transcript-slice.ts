@@ -11,6 +11,8 @@ interface SliceQuery {
   readonly turnId: string;
   /** By our estimate: larger messages are shortened until all fit. Left out: everything as it is. */
   readonly roomTokens?: number;
+  /** False: only the summary heeds the room. */
+  readonly fit?: boolean;
   /** As if this were what is folded, instead of what is stored. */
   readonly folded?: Folded;
 }
@@ -43,6 +45,7 @@ export function threadView(store: Store, query: SliceQuery): Message[] {
     plan: folded === null ? null : (store.plans.get(threadId) ?? null),
     waiting: folded === null ? [] : waitingOf(store, turnId),
     roomTokens: query.roomTokens ?? Number.POSITIVE_INFINITY,
+    fit: query.fit ?? true,
     handles: handlesOf(store, threadId, rows),
   });
 }
