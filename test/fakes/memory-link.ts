@@ -21,7 +21,10 @@ export interface MemoryLinkOptions {
   /** Answers to budget questions in order; the last one stays. Left out: go. */
   readonly budget?: readonly BudgetAnswer[];
   /** What a fold gives. Left out: there is nothing to fold. */
-  readonly compact?: (reason: FoldReason, journal: readonly JournalEvent[]) => readonly Message[] | null;
+  readonly compact?: (
+    reason: FoldReason,
+    journal: readonly JournalEvent[],
+  ) => readonly Message[] | null | Promise<null>;
 }
 
 type FoldReason = 'threshold' | 'overflow' | 'asked';
