@@ -28,6 +28,7 @@ export class PlayedEngine implements Engine {
 
   constructor(store: Store) {
     this.store = store;
+    this.#live.setMaxListeners(0);
   }
 
   subscribe(listener: LiveListener): () => void {
