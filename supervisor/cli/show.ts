@@ -1,8 +1,9 @@
 // `turnd show THREAD`: the turns of a thread, what was said in them and how they stand.
 import type { JournalEvent } from '../../shared/journal.js';
+import { readSummary } from '../../shared/transcript/summary.js';
 import { EXIT } from '../exit-codes.js';
 import type { Reader } from '../store/reader.js';
-import type { TurnRow } from '../store/types.js';
+import type { SummaryRow, TurnRow } from '../store/types.js';
 import { writeAll } from './io.js';
 import {
   complain,
@@ -37,9 +38,18 @@ export function runShow(io: ReaderIo, args: ShowArgs): Promise<number> {
       io.stdout,
       terminalText(`thread ${thread.thread_id}, workspace ${root}, ${counted(turns.length, 'turn')}\n`),
     );
+    const folded = reader.summaries.get(thread.thread_id);
+    if (folded !== undefined) await writeAll(io.stdout, terminalText(foldedLine(folded)));
     for (const turn of turns) await writeAll(io.stdout, turnText(reader, turn));
     return EXIT.ok;
   });
+}
+
+/** What a model is shown of the older part. The turns below are whole: nothing is ever removed. */
+function foldedLine({ revision, summary, updated_at_ms }: SummaryRow): string {
+  const { through_turn: through, degraded } = readSummary(summary);
+  const how = degraded ? 'excerpted' : 'summarised';
+  return `  models see it ${how} up to ${through} (${counted(revision, 'time')}, last ${time(updated_at_ms)})\n`;
 }
 
 function turnObject(reader: Reader, turn: TurnRow): object {
