@@ -11,7 +11,10 @@ import type { Group, Leaf } from '../config/leaf.js';
 import { CONFIG } from '../config/schema.js';
 import { jsonObject, jsonValue } from '../shared/json.js';
 import { jobResult } from '../shared/protocol/job-result.js';
+import { LATER, METHODS } from '../shared/protocol/methods.js';
+import { NOTIFICATIONS } from '../shared/protocol/notifications.js';
 import { CATALOGUE } from '../shared/tools/catalogue.js';
+import { protocolTypes, schemaFile, titleOf } from './protocol-types.js';
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -24,12 +27,63 @@ export function generateSchemas(): Map<string, string> {
     ['config.json', print(titled('turnd configuration', groupSchema(CONFIG, DEFAULTS)))],
     ['job-result.json', print(titled('turnd job result', convert(jobResult)))],
     ['tools.json', print(tools)],
+    ['methods.json', print(methodList())],
+    ['notifications.json', print(notificationList())],
+    ...protocolFiles(),
   ]);
 }
 
+/** One file per public type; what it is made of stands in its `$defs`, under the same names. */
+function protocolFiles(): [string, string][] {
+  const types = protocolTypes();
+  return [...types].map(([name, definition]) => {
+    const definitions = Object.fromEntries([...types].filter(([other]) => other !== name));
+    return [schemaFile(name), print(titled(name, withoutIdle(convert(definition, definitions))))];
+  });
+}
+
+/** Keeps the definitions that are reached. */
+function withoutIdle({ $defs, ...schema }: JsonSchema): JsonSchema {
+  const all = ($defs ?? {}) as Readonly<Record<string, unknown>>;
+  const reached = new Set<string>();
+  const visit = (value: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/\$defs\/(\w+)"/g)) {
+      if (reached.has(name)) continue;
+      reached.add(name);
+      visit(all[name]);
+    }
+  };
+  visit(schema);
+  if (reached.size === 0) return schema;
+  return {
+    ...schema,
+    $defs: Object.fromEntries([...reached].sort().map((name) => [name, all[name]])),
+  } as JsonSchema;
+}
+
+/** Every method of the protocol: those that are answered with their types, the others by name. */
+function methodList(): object {
+  const here = Object.entries(METHODS).map(([method, { params, result, scope }]) => [
+    method,
+    { params: titleOf(params), result: titleOf(result), scope },
+  ]);
+  const later = Object.entries(LATER).flatMap(([group, names]) => names.map((name) => `${group}/${name}`));
+  return { available: Object.fromEntries(here), unavailable: later };
+}
+
+function notificationList(): object {
+  return Object.fromEntries(
+    Object.entries(NOTIFICATIONS).map(([method, params]) => [method, { params: titleOf(params) }]),
+  );
+}
+
 /** The input side: what may be written, before a duration becomes milliseconds. What has no equivalent throws. */
-function convert(schema: v.GenericSchema): JsonSchema {
+function convert(
+  schema: v.GenericSchema,
+  definitions: Readonly<Record<string, v.GenericSchema>> = {},
+): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema, {
+    definitions,
     typeMode: 'input',
     target: 'draft-2020-12',
     // These only narrow what the code accepts; a JSON Schema that is a little wider misleads nobody.
