@@ -11,6 +11,11 @@ export const keepLast = count('Messages that stay word for word when the older o
   max: 1_000,
 });
 
+export const maxCompactions = count(
+  'Times that one turn may have its conversation summarised. After that, one that does not fit ends the turn.',
+  { min: 0, max: 1_000 },
+);
+
 export const modelWindow = optional(
   count(
     'Tokens that the model reads at once. Without it: that of the declared model, else a guess by its name.',

@@ -67,6 +67,8 @@ export const DEFAULTS: Config = {
     compact_at: 0.7,
     // The last exchanges with their calls; what is older is referred to, not continued.
     keep_last: 12,
+    // Three windows of new text are more than the tokens of a turn pay for; more is a turn that goes round in circles.
+    max_compactions: 3,
     // Names of models say it well enough, and a refusal corrects the guess.
     model_window: null,
     summarize: {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { DIALECTS, STRUCTURED_OUTPUTS } from '../shared/ipc/turn-snapshot.js';
 import { budget, modelName, PRICE } from './budget-schema.js';
-import { compactAt, keepLast, modelWindow, summarize } from './context-schema.js';
+import { compactAt, keepLast, maxCompactions, modelWindow, summarize } from './context-schema.js';
 import { endpoint, headers, secret } from './credentials.js';
 import { laneAge, lifecycle, messageDepth, minFree, queue, startPrompt } from './daemon-schema.js';
 import { gateway } from './gateway-schema.js';
@@ -123,6 +123,7 @@ const context = group('What the model is shown beside the conversation.', {
   instructions_max: size('Cap of the text taken from AGENTS.md files. 0 reads none.', { min: 0, max: MB }),
   compact_at: compactAt,
   keep_last: keepLast,
+  max_compactions: maxCompactions,
   model_window: modelWindow,
   summarize,
 });

@@ -1,13 +1,14 @@
 // Keeps a turn's transcript within the window of its model: asks the supervisor to fold it before a request that would
 // not fit, after one that was refused as too long, and when the model asked for it. Never without an end: each fold must
-// gain something, and a turn gets a few.
+// gain something, and a turn gets a few. What does not fit after the last one ends the turn.
+import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
 import { estimateFixed, estimateMessages } from '../shared/transcript/estimate-tokens.js';
 import type { Message } from '../shared/transcript/message.js';
+import { ended } from './outcome.js';
 import type { Turn } from './turn-state.js';
 
 type Why = 'threshold' | 'overflow' | 'asked';
 
-const FOLDS_MAX = 3;
 /** A fold that gains less is none. */
 const SHRINK_TO = 0.9;
 /** After one that gained nothing, the transcript must grow by this much before the next is asked for. */
@@ -19,23 +20,27 @@ export function requestEstimate({ snapshot }: Turn, messages: readonly Message[]
   return (context?.fixed_tokens ?? estimateFixed(system_prompt, tools)) + estimateMessages(messages);
 }
 
-/** At the top of a round. */
-export async function foldIfCrowded(turn: Turn): Promise<void> {
+/** At the top of a round; how the turn ends where its transcript does not fit any more. */
+export async function foldIfCrowded(turn: Turn): Promise<TurnOutcome | null> {
   const { context } = turn.snapshot;
   const { folds } = turn;
-  if (context === undefined) return;
-  if (folds.asked) {
-    await fold(turn, 'asked');
-    return;
-  }
-  if (folds.count >= FOLDS_MAX) return;
+  if (context === undefined) return null;
   const tokens = turn.calibration * requestEstimate(turn, turn.history);
-  if (tokens > Math.max(context.fold_tokens, folds.floorTokens)) await fold(turn, 'threshold');
+  if (folds.count < context.folds) {
+    if (folds.asked) await fold(turn, 'asked');
+    else if (tokens > Math.max(context.fold_tokens, folds.floorTokens)) await fold(turn, 'threshold');
+    return null;
+  }
+  // An estimate ends nothing before all was tried; until then the provider decides what is too long.
+  if (folds.count === 0 || tokens <= context.window_tokens) return null;
+  const message = `the conversation does not fit into ${context.window_tokens} tokens, after ${folds.count} attempts to make room`;
+  return ended(turn, 'failed', 'context_exhausted', message);
 }
 
 /** After a request that was too long. True: what is left is shorter, and worth another try. */
 export async function foldAfterRefusal(turn: Turn): Promise<boolean> {
-  if (turn.snapshot.context === undefined || turn.folds.count >= FOLDS_MAX) return false;
+  const { context } = turn.snapshot;
+  if (context === undefined || turn.folds.count >= context.folds) return false;
   return fold(turn, 'overflow');
 }
 

@@ -56,8 +56,9 @@ async function playRound(turn: Turn, check: AnswerCheck | undefined): Promise<Ne
       'exhausted_tokens',
       `the turn used all of its ${limits.tokens} tokens`,
     );
-  await foldIfCrowded(turn);
+  const crowded = await foldIfCrowded(turn);
   if (turn.end.why() !== null) return interrupted(turn);
+  if (crowded !== null) return crowded;
   const admission = await admit(turn);
   if (admission.kind === 'over') return admission.outcome;
   const asked = await askModel(turn, admission.model);

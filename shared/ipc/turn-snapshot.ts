@@ -14,6 +14,10 @@ export const DECISION = 'decision';
 
 export const STRUCTURED_OUTPUTS = ['auto', 'json_schema', 'prompt'] as const;
 
+/** How hard a reasoning model is asked to think; each dialect says it in its own words. */
+export const REASONING_EFFORTS = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
 /** How to reach the model of this turn. */
 export const modelSettings = v.object({
   dialect: v.picklist([...DIALECTS, DECISION]),
@@ -21,10 +25,16 @@ export const modelSettings = v.object({
   model: v.string(),
   /** Full request URL (`…/v1/chat/completions`, `…/v1/messages`, `…/model/NAME/converse-stream`); empty for the built-in model. */
   url: v.string(),
+  /** Further endpoints of the same model, tried in this order when the first cannot serve. */
+  urls: v.optional(v.array(v.string())),
   /** Extra request headers that are not secret. */
   headers: v.record(v.string(), v.string()),
   /** Output cap of one call; 0 leaves it to the provider (8192 where the provider demands one). */
   max_output_tokens: count,
+  /** Sent to a reasoning model, in place of a temperature. */
+  reasoning_effort: v.optional(v.picklist(REASONING_EFFORTS)),
+  /** Room for its thinking, on top of max_output_tokens. */
+  thinking_tokens: v.optional(count),
   /** Sent as `temperature`; null sends none (current models of some providers refuse one). */
   temperature: v.nullable(v.number()),
   /** How a schema for the answer is told: by an option of the request, in words, or as the dialect can (left out: `auto`). */
@@ -86,6 +96,8 @@ export const turnSnapshot = v.object({
   messages: v.array(message),
   tools: v.array(plannedTool),
   model: modelSettings,
+  /** Who goes on, in this order, when the model cannot be reached: between two requests, never within one. */
+  fallbacks: v.optional(v.array(modelSettings)),
   limits: turnLimits,
   security: securitySnapshot,
   /** Absolute, resolved root of the workspace; relative paths of tools start here. */
@@ -99,6 +111,10 @@ export const turnSnapshot = v.object({
     v.object({
       /** Size of a request, in tokens of the model, from which on. */
       fold_tokens: count,
+      /** What the model reads at once. */
+      window_tokens: count,
+      /** How often this turn may have its transcript folded. */
+      folds: count,
       /** System prompt and tools, by our estimate. */
       fixed_tokens: count,
       /** The model's tokens over our estimate, by earlier turns. */
@@ -124,13 +140,21 @@ const awsKeys = v.object({
 });
 export type AwsKeys = v.InferOutput<typeof awsKeys>;
 
-/** Secrets of this turn. Never stored, never logged, never hashed, never in argv or environment. */
-export const turnCredentials = v.object({
+const modelCredentials = v.object({
   token: v.optional(v.string()),
   headers: v.record(v.string(), v.string()),
   aws: v.optional(awsKeys),
   /** Extra certificate authorities, PEM. */
   ca: v.optional(v.string()),
+});
+/** What one model is reached with. */
+export type ModelCredentials = v.InferOutput<typeof modelCredentials>;
+
+/** Secrets of this turn. Never stored, never logged, never hashed, never in argv or environment. */
+export const turnCredentials = v.object({
+  ...modelCredentials.entries,
+  /** Of the snapshot's `fallbacks`, one for one. */
+  fallbacks: v.optional(v.array(modelCredentials)),
   /** Values that must be masked in whatever leaves the worker. */
   mask: v.array(v.string()),
 });

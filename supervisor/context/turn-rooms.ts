@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
-import { estimateFixed } from '../../shared/transcript/estimate-tokens.js';
+import { ANSWER_ALLOWANCE, estimateFixed } from '../../shared/transcript/estimate-tokens.js';
 import { type Room, roomOf } from '../../shared/transcript/room.js';
 import type { Store } from '../store/types.js';
 
@@ -55,8 +55,8 @@ export class TurnRooms {
     const { ratio, too_long_tokens: tooLong } = store.calibrations.get(settings.model, clock.now());
     const said = this.#parts.windowOf(settings);
     const window = Math.min(said, tooLong ?? said);
-    const { max_output_tokens: maxOutputTokens } = settings;
-    const room = roomOf({ window, compactAt, maxOutputTokens, fixedTokens, ratio });
+    const answerTokens = (settings.max_output_tokens || ANSWER_ALLOWANCE) + (settings.thinking_tokens ?? 0);
+    const room = roomOf({ window, compactAt, answerTokens, fixedTokens, ratio });
     return { ...room, ratio, fixedTokens, window };
   }
 

@@ -23,6 +23,7 @@ interface SnapshotRoom {
   readonly request: number;
   readonly fixedTokens: number;
   readonly ratio: number;
+  readonly window: number;
 }
 
 export interface SnapshotParts {
@@ -71,12 +72,18 @@ export function buildSnapshot(
     spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
     budget_admission: parts.budgetAdmission,
-    ...(room === undefined ? {} : { context: foldingOf(room) }),
+    ...(room === undefined ? {} : { context: foldingOf(room, config) }),
   };
 }
 
-function foldingOf(room: SnapshotRoom): NonNullable<TurnSnapshot['context']> {
-  return { fold_tokens: room.request, fixed_tokens: room.fixedTokens, calibration: room.ratio };
+function foldingOf(room: SnapshotRoom, { context }: Config): NonNullable<TurnSnapshot['context']> {
+  return {
+    fold_tokens: room.request,
+    window_tokens: room.window,
+    folds: context.max_compactions,
+    fixed_tokens: room.fixedTokens,
+    calibration: room.ratio,
+  };
 }
 
 function limitsOf(config: Config): TurnLimits {

@@ -8,7 +8,7 @@ import type { ModelOutcome } from '../../worker/models/provider.js';
 import { plannedTool, playTurn, startTurn, TOOLS } from '../fakes/played-turn.js';
 import { answer, says } from '../fakes/scripted-provider.js';
 
-const CONTEXT = { fold_tokens: 2_000, fixed_tokens: 100, calibration: 1 };
+const CONTEXT = { fold_tokens: 2_000, window_tokens: 100_000, folds: 3, fixed_tokens: 100, calibration: 1 };
 const long = (chars: number): string => 'lorem ipsum '.repeat(chars / 12);
 const crowded: Message[] = [
   { role: 'user', text: long(12_000) },
@@ -185,6 +185,21 @@ t.test(
     t.equal(outcome.reply, 'done');
   },
 );
+
+t.test('a turn that outgrows its window again and again ends, and says why', async (t) => {
+  const { link, provider, outcome } = await playTurn({
+    steps: [...'abc'].map(reads),
+    tools: { read_file: () => long(12_000) },
+    snapshot: withContext({ context: { ...CONTEXT, window_tokens: 2_800 } }),
+    compact: () => folded,
+  });
+  t.same(link.folds, ['threshold', 'threshold', 'threshold']);
+  t.equal(provider.requests.length, 3);
+  t.match(outcome, {
+    status: 'failed',
+    error: { code: 'context_exhausted', message: /2800 tokens, after 3/ },
+  });
+});
 
 t.test('a cancel does not wait for a fold', async (t) => {
   const never = new Promise<null>(() => undefined);

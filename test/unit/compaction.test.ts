@@ -179,10 +179,10 @@ t.test('a large call of the model is shortened in its arguments only', (t) => {
 });
 
 t.test('room is left whatever the window, the reserve and the prompt are', (t) => {
-  const usual = { window: 100_000, compactAt: 0.7, maxOutputTokens: 0, fixedTokens: 5_000, ratio: 1 };
+  const usual = { window: 100_000, compactAt: 0.7, answerTokens: 4_096, fixedTokens: 5_000, ratio: 1 };
   t.same(roomOf(usual), { messages: 65_000, request: 70_000 });
   t.equal(roomOf({ ...usual, ratio: 2 }).messages, 30_066, 'our estimate is half of what the model counts');
-  const reserve = roomOf({ ...usual, window: 8_000, maxOutputTokens: 16_000, fixedTokens: 100 });
+  const reserve = roomOf({ ...usual, window: 8_000, answerTokens: 16_000, fixedTokens: 100 });
   t.equal(reserve.messages, 3_900, 'an answer never takes more than half of the window');
   const prompt = roomOf({ ...usual, fixedTokens: 95_000 });
   t.equal(prompt.messages, 632, 'a prompt that fills nearly all leaves a share of the rest');
