@@ -13,6 +13,7 @@ export type Reply = Extract<ToWorker, { id: number }>;
 export interface ControlListener {
   prepare(frame: Extract<ToWorker, { type: 'prepare' }>): void;
   turn(frame: Extract<ToWorker, { type: 'turn' }>): void;
+  search(frame: Extract<ToWorker, { type: 'search' }>): void;
   /** Said `ready`; the supervisor has something else to do for now. */
   idle(): void;
   /** A cancel, whether or not a turn runs. */
@@ -113,6 +114,7 @@ export class Control {
     else if (frame.type === 'cancel') this.#listener.cancel(frame.reason);
     else if (frame.type === 'prepare') this.#listener.prepare(frame);
     else if (frame.type === 'turn') this.#listener.turn(frame);
+    else if (frame.type === 'search') this.#listener.search(frame);
     else if (frame.type === 'hello') this.#listener.fault('A second hello came');
     else this.#answer(frame);
   }

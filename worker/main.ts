@@ -37,6 +37,10 @@ const control = new Control(
       if (turnTaken) giveUp('protocol_violation', 'A second turn came', EXIT_USAGE);
       else serve(frame).catch(fail);
     },
+    search: (frame) => {
+      if (turnTaken) giveUp('protocol_violation', 'A search came after a turn', EXIT_USAGE);
+      else search(frame).catch(fail);
+    },
     idle: loadAhead,
     cancel: end,
     lost: endWithSupervisor,
@@ -88,6 +92,14 @@ async function serve({ snapshot, credentials }: Frame<'turn'>): Promise<void> {
     provider: ready,
   });
   leave({ type: 'turn_done', outcome }, workerExitCode(outcome));
+}
+
+/** The other thing that a worker may be there for. */
+async function search({ order }: Frame<'search'>): Promise<void> {
+  turnTaken = true;
+  masked = order.place.kind === 'server' && order.place.token !== undefined ? [order.place.token] : [];
+  const { searchKnowledge } = await import('./knowledge/search-knowledge.js');
+  leave({ type: 'found', hits: await searchKnowledge(order, clock, stop.signal) }, 0);
 }
 
 /** A turn is told to stop and reports how far it came; without one there is nothing to wait for. */

@@ -4,6 +4,7 @@ import { jsonObject } from '../json.js';
 import { turnStatus } from '../outcome.js';
 import { toolResult } from '../tools/tool-result.js';
 import { progressEvent } from './progress.js';
+import { searchHit } from './search.js';
 
 const turnOutcome = v.object({
   status: turnStatus,
@@ -50,6 +51,8 @@ export const toSupervisor = v.variant('type', [
     id: v.number(),
     reason: v.picklist(['threshold', 'overflow', 'asked']),
   }),
+  /** What a `search` found, best first; the worker leaves. */
+  v.object({ type: v.literal('found'), hits: v.array(searchHit) }),
   v.object({ type: v.literal('turn_done'), outcome: turnOutcome }),
   v.object({ type: v.literal('failed'), code: v.string(), message: v.string() }),
 ]);

@@ -4,6 +4,7 @@ import { jsonObject } from '../json.js';
 import { endReason } from '../outcome.js';
 import { toolResult } from '../tools/tool-result.js';
 import { message } from '../transcript/message.js';
+import { searchOrder } from './search.js';
 import { modelSettings, turnCredentials, turnSnapshot } from './turn-snapshot.js';
 
 export const toWorker = v.variant('type', [
@@ -12,6 +13,8 @@ export const toWorker = v.variant('type', [
   v.object({ type: v.literal('prepare'), model: modelSettings, ca: v.optional(v.string()) }),
   /** The one turn of this worker. */
   v.object({ type: v.literal('turn'), snapshot: turnSnapshot, credentials: turnCredentials }),
+  /** Instead of a turn: one search, answered with `found` or `failed`. */
+  v.object({ type: v.literal('search'), order: searchOrder }),
   /** The verdict on a `tool_request`. `granted`: run exactly these arguments (validated, defaults filled in) and send `tool_result`. `answered`: this is the result, already committed. */
   v.object({ type: v.literal('tool_granted'), id: v.number(), arguments: jsonObject }),
   v.object({ type: v.literal('tool_answered'), id: v.number(), result: toolResult }),

@@ -72,6 +72,9 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
     case 'failed':
       ports.terminal({ kind: 'failed', message: turn.masker.text(frame.message) });
       return;
+    case 'found':
+      ports.violation('the result of a search from a worker that has a turn');
+      return;
     case 'hello':
     case 'ready':
     case 'prepared':

@@ -52,6 +52,7 @@ async function wire(t: Test, listener: Partial<ControlListener> = {}) {
   const control = new Control(own, own, {
     prepare: none,
     turn: none,
+    search: none,
     idle: none,
     cancel: none,
     lost: none,
