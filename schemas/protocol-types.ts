@@ -1,6 +1,12 @@
 // The public types of the protocol: everything that the tables of methods and notifications lead to and that has a name.
 import type * as v from 'valibot';
-import { errorData, errorResponse, request } from '../shared/protocol/envelope.js';
+import {
+  errorData,
+  errorResponse,
+  notificationEnvelope,
+  request,
+  response,
+} from '../shared/protocol/envelope.js';
 import { METHODS } from '../shared/protocol/methods.js';
 import { NOTIFICATIONS } from '../shared/protocol/notifications.js';
 
@@ -25,7 +31,14 @@ export function protocolTypes(): Map<string, v.GenericSchema> {
     }
     for (const inner of innerOf(definition)) visit(inner);
   };
-  for (const root of [request, errorData, errorResponse, ...Object.values(NOTIFICATIONS)])
+  for (const root of [
+    request,
+    response,
+    notificationEnvelope,
+    errorData,
+    errorResponse,
+    ...Object.values(NOTIFICATIONS),
+  ])
     visit(root as Definition);
   for (const { params, result } of Object.values(METHODS)) {
     visit(params as Definition);

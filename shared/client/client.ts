@@ -1,8 +1,13 @@
 // A typed client of the protocol: requests by the names of the table, notifications as a union. One connection; whoever
 // loses it connects again and reads what was missed.
 import WebSocket from 'ws';
-import type { ErrorResponse } from '../protocol/envelope.js';
-import { REQUEST_ID_LENGTH, requestText } from '../protocol/envelope.js';
+import {
+  type ErrorResponse,
+  type NotificationEnvelope,
+  REQUEST_ID_LENGTH,
+  type Response,
+  requestText,
+} from '../protocol/envelope.js';
 import type { Method, ParamsGiven, Result } from '../protocol/methods.js';
 import type { Notification } from '../protocol/notifications.js';
 import { CannotConnect, ConnectionLost, RequestFailed } from './request-failed.js';
@@ -52,10 +57,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-type Incoming =
-  | { readonly id: string; readonly result: unknown }
-  | ErrorResponse
-  | (Notification & { readonly id?: never });
+type Incoming = Response | ErrorResponse | NotificationEnvelope;
 
 class SocketClient implements Client {
   readonly closed: Promise<ConnectionLost>;
@@ -105,7 +107,7 @@ class SocketClient implements Client {
 
   #take(message: Incoming): void {
     if ('method' in message) {
-      for (const listener of [...this.#listeners]) listener(message);
+      for (const listener of [...this.#listeners]) listener(message as unknown as Notification);
       return;
     }
     const pending = this.#pending.get(message.id ?? '');

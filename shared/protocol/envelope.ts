@@ -51,10 +51,14 @@ export type ErrorResponse = v.InferOutput<typeof errorResponse>;
 
 export const response = named('Response', v.object({ jsonrpc: version, id: requestId, result: jsonValue }));
 
+export type Response = v.InferOutput<typeof response>;
+
 export const notificationEnvelope = named(
   'Notification',
   v.object({ jsonrpc: version, method: v.string(), params: jsonValue }),
 );
+
+export type NotificationEnvelope = v.InferOutput<typeof notificationEnvelope>;
 
 export function requestText(id: string, method: string, params: unknown): string {
   return JSON.stringify({ jsonrpc: VERSION, id, method, params });

@@ -154,11 +154,6 @@ export function sequenceOf(step: Step, seq: number): number {
   return seq * PLACES + (step.type in place ? place[step.type as keyof typeof place] : 3);
 }
 
-/** The position in the journal that a place in the story belongs to. */
-export function journalPosition(sequence: number): number {
-  return Math.floor(sequence / PLACES);
-}
-
 /** A call that never came to a verdict (its arguments could not be read) still has an item. */
 function unseenIntent(result: Extract<JournalEvent, { kind: 'tool_result' }>): Intent {
   return {
