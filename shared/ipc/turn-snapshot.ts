@@ -78,7 +78,7 @@ export type TurnLimits = v.InferOutput<typeof turnLimits>;
 /** What is enforced for this turn, and by what. Shown to people; judged in the supervisor. */
 const securitySnapshot = v.object({
   mode: v.picklist(['full_access', 'auto_accept_edits', 'supervised']),
-  source: v.picklist(['default', 'config', 'flag']),
+  source: v.picklist(['default', 'config', 'flag', 'client']),
   /** Containment layers that hold on this machine, strongest first. */
   containment: v.array(v.string()),
   /** Hosts or CIDR ranges of private addresses that web tools may reach. */

@@ -45,7 +45,8 @@ export function buildSnapshot(
   parts: SnapshotParts,
   turn: { readonly turnId: string; readonly threadId: string },
 ): TurnSnapshot {
-  const { config, security } = parts;
+  const { config } = parts;
+  const security = securityOf(parts, turn.turnId);
   const tools = [...toolPlan()];
   const systemPrompt = renderPrompt(parts.template, {
     name: config.agent.name,
@@ -74,6 +75,12 @@ export function buildSnapshot(
     budget_admission: parts.budgetAdmission,
     ...(room === undefined ? {} : { context: foldingOf(room, config) }),
   };
+}
+
+/** A turn may name its own permission mode. */
+function securityOf({ security, store }: SnapshotParts, turnId: string): SecuritySnapshot {
+  const mode = store.turns.get(turnId)?.options.permission_mode;
+  return mode === undefined ? security : { ...security, mode, source: 'client' };
 }
 
 function foldingOf(room: SnapshotRoom, { context }: Config): NonNullable<TurnSnapshot['context']> {
