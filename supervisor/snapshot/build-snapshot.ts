@@ -9,7 +9,10 @@ import type {
 } from '../../shared/ipc/turn-snapshot.js';
 import { canonicalJson, type JsonValue } from '../../shared/json.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
+import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
+import type { Message } from '../../shared/transcript/message.js';
 import type { Store } from '../store/types.js';
+import { placeKnowledge } from './knowledge-place.js';
 import { readProjectNotes } from './project-notes.js';
 import { renderPrompt } from './prompt.js';
 import { makeSpool } from './spool.js';
@@ -37,6 +40,8 @@ export interface SnapshotParts {
   readonly marker: string;
   /** A budget is set: the worker asks before each model call. */
   readonly budgetAdmission: boolean;
+  /** Reference texts for this turn; left out or empty: none. */
+  readonly knowledge?: string;
   /** How much of the conversation fits beside this; left out: all of it is shown. */
   room?(model: ModelSettings, systemPrompt: string, tools: readonly PlannedTool[]): SnapshotRoom;
 }
@@ -48,6 +53,7 @@ export function buildSnapshot(
   const { config } = parts;
   const security = securityOf(parts, turn.turnId);
   const tools = [...toolPlan()];
+  const { slot, notes } = placeKnowledge(parts.template, parts.knowledge ?? '');
   const systemPrompt = renderPrompt(parts.template, {
     name: config.agent.name,
     instruction: config.agent.instruction,
@@ -56,6 +62,7 @@ export function buildSnapshot(
     instructions: readProjectNotes(parts.workspaceRoot, config.context.instructions_max_bytes),
     restricted: security.mode !== 'full_access',
     mode: security.mode,
+    knowledge: slot,
   });
   const room = parts.room?.(parts.model, systemPrompt, tools);
   return {
@@ -64,7 +71,10 @@ export function buildSnapshot(
     instance: config.agent.name,
     idempotency_prefix: `${config.agent.name}/${turn.threadId}#${turn.turnId}`,
     system_prompt: systemPrompt,
-    messages: transcriptSlice(parts.store, turn.threadId, turn.turnId, room?.messages),
+    messages: [
+      ...transcriptSlice(parts.store, turn.threadId, turn.turnId, roomBeside(room, notes)),
+      ...notes,
+    ],
     tools,
     model: parts.model,
     limits: limitsOf(config),
@@ -81,6 +91,10 @@ export function buildSnapshot(
 function securityOf({ security, store }: SnapshotParts, turnId: string): SecuritySnapshot {
   const mode = store.turns.get(turnId)?.options.permission_mode;
   return mode === undefined ? security : { ...security, mode, source: 'client' };
+}
+
+function roomBeside(room: SnapshotRoom | undefined, notes: readonly Message[]): number | undefined {
+  return room === undefined ? undefined : Math.max(0, room.messages - estimateMessages(notes));
 }
 
 function foldingOf(room: SnapshotRoom, { context }: Config): NonNullable<TurnSnapshot['context']> {

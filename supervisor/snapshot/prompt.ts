@@ -13,6 +13,8 @@ export interface PromptData {
   /** True when some actions ask first. */
   readonly restricted: boolean;
   readonly mode: string;
+  /** Reference texts that were found for this turn, under their heading; empty when there are none. */
+  readonly knowledge: string;
 }
 
 const PROMPT_NAMES = [
@@ -24,6 +26,7 @@ const PROMPT_NAMES = [
   'instructions',
   'restricted',
   'mode',
+  'knowledge',
 ] as const;
 
 export const BUILT_IN_TEMPLATE = `You are {{name}}, an agent that answers one message at a time. You work with tools until the work is done, then you answer the person who asked.
@@ -72,5 +75,6 @@ export function renderPrompt(template: Template, data: PromptData): string {
     instructions: data.instructions.map(({ path, text }) => ({ path, text })),
     restricted: data.restricted,
     mode: data.mode,
+    knowledge: data.knowledge,
   });
 }

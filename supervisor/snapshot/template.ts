@@ -59,6 +59,14 @@ function unknownName(name: string, line: number, names: readonly string[]): Pars
   return { ok: false, message: `line ${line}: there is no {{${name}}}; there are ${names.join(', ')}` };
 }
 
+/** Whether the template has a place for this value. */
+export function usesName(template: Template, name: string): boolean {
+  return template.some(
+    (node) =>
+      node.kind !== 'text' && (node.name === name || (node.kind !== 'value' && usesName(node.body, name))),
+  );
+}
+
 export function renderTemplate(template: Template, data: TemplateData): string {
   return renderNodes(template, data, {})
     .replace(/\n{3,}/g, '\n\n')
