@@ -5,6 +5,7 @@ import type { Governor } from '../budgets/governor.js';
 import type { Recorded } from '../processes/orphans.js';
 import type { Store, TurnRow } from '../store/types.js';
 import { type LostCall, settleInside } from './settle.js';
+import { chargeLostThoughts } from './thought-account.js';
 
 export interface Recovery {
   /** Turns that were ended, oldest first. */
@@ -25,6 +26,7 @@ export function recover(store: Store, governor: Governor, nowMs: number): Recove
   const left = store.turns.inStates(['queued', 'starting', 'running', 'stopping']);
   if (left.length === 0 && store.reservations.all().length === 0) return { turns: [] };
   store.transact('recover', () => {
+    chargeLostThoughts(store, governor, nowMs);
     for (const turn of left) endLeft(store, governor, turn, nowMs);
     // Of turns that ended under code which did not know of them, or under a configuration without budgets.
     for (const row of store.reservations.all()) store.reservations.remove(row.turn_id, row.purpose);

@@ -1,5 +1,6 @@
 // Asking a model beside a turn: what the worker is given, what comes back, and that the books are right however it ends.
 import t from 'tap';
+import { recover } from '../../supervisor/dispatch/recover.js';
 import { budget, window } from '../fakes/budget.js';
 import { TURN_ID } from '../fakes/open-store.js';
 import type { PlayedWorker } from '../fakes/played-worker.js';
@@ -200,3 +201,17 @@ t.test('a budget that has no room says so without a worker', async (t) => {
       t.equal(s.workers.length, 1);
     });
 });
+
+t.test(
+  'a supervisor that was lost while a model thought charges for it at the next start, once',
+  async (t) => {
+    const s = thinkStage(t, { intelligence: budget({ lifetime: { tokens: 400, cost: null } }) });
+    void s.think();
+    worker(s).say({ type: 'budget_request', id: 1, estimate_tokens: 150 });
+    recover(s.store, s.governor, 2_000);
+    recover(s.store, s.governor, 3_000);
+    t.same(s.booked(), [['think', 1, 'small', 50, 100, true]]);
+    t.equal(s.store.spending.get('instance', 'lifetime', 0)?.tokens, 150);
+    t.same(s.store.reservations.all(), []);
+  },
+);
