@@ -110,10 +110,16 @@ t.test('a summary whose base was replaced meanwhile is thrown away', async (t) =
 
 t.test('a message that waits in front of others is never folded away', async (t) => {
   const thread = longThread(t);
-  thread.turn('turn_0', long('question 0'));
+  for (let index = 0; index < 8; index += 1) thread.turn(`turn_${index}`, long(`question ${index}`));
   thread.accept('turn_waits', 'I wait since long');
-  for (let index = 1; index < 20; index += 1) thread.turn(`turn_${index}`, long(`question ${index}`));
-  await thread.compactor.compact(atWork('turn_19'), thread.room(), NO_SIGNAL);
+  for (let index = 8; index < 20; index += 1) thread.turn(`turn_${index}`, long(`question ${index}`));
+  const done = await thread.compactor.compact(atWork('turn_19'), thread.room(), NO_SIGNAL);
+  t.equal(done.kind, 'done');
+  t.match(
+    thread.store.summaries.get(THREAD)?.summary,
+    { through_turn: 'turn_7' },
+    'up to it, and no further',
+  );
   thread.end('turn_waits');
   t.match(textOf(thread.view('turn_19')), /I wait since long/);
 });

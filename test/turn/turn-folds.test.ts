@@ -104,6 +104,7 @@ t.test(
       compact: () => [
         summary,
         { role: 'user', text: 'old' },
+        { role: 'user', text: 'older' },
         { role: 'assistant', text: 'old words', calls: [] },
         ...folded.slice(1),
       ],

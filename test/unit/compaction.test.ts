@@ -27,6 +27,11 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
+function resultOf(callId: string, content: string): JournalEvent {
+  const end = { content, is_error: false, end: 'done', duration_ms: 1 } as const;
+  return { kind: 'tool_result', call_id: callId, tool: 'read_file', ...end };
+}
+
 /** A journal of whole turns with rounds of one to five calls side by side, results in any order. */
 function anyThread(random: (below: number) => number): EventRow[] {
   const rows: EventRow[] = [];
@@ -35,6 +40,7 @@ function anyThread(random: (below: number) => number): EventRow[] {
   };
   for (let turn = 0; turn < 1 + random(6); turn += 1) {
     tell(turn, { kind: 'user_message', item_id: 'i', text: `question ${turn}`, principal: 'operator' });
+    const late: string[] = [];
     for (let round = 0; round < random(6); round += 1) {
       const ids = Array.from({ length: 1 + random(5) }, (_, index) => `call_${turn}_${round}_${index}`);
       const calls = ids.map((id) => ({ call_id: id, name: 'read_file', arguments: { path: id } }));
@@ -48,13 +54,15 @@ function anyThread(random: (below: number) => number): EventRow[] {
         model: 'm',
       });
       if (random(2) === 0) ids.reverse();
-      for (const id of ids) {
+      const now = [...late.splice(0), ...ids];
+      // A result that was written after the next answer, as a crash may leave it.
+      if (random(6) === 0) late.push(...now.splice(-1));
+      for (const id of now) {
         if (random(4) === 0) tell(turn, { kind: 'note', text: 'a remark' });
-        const content = `of ${id} ${'x'.repeat(random(400))}`;
-        const end = { content, is_error: false, end: 'done', duration_ms: 1 } as const;
-        tell(turn, { kind: 'tool_result', call_id: id, tool: 'read_file', ...end });
+        tell(turn, resultOf(id, `of ${id} ${'x'.repeat(random(400))}`));
       }
     }
+    for (const id of late) tell(turn, resultOf(id, 'late'));
     if (random(4) > 0)
       tell(turn, {
         kind: 'assistant_message',
@@ -89,6 +97,13 @@ t.test('wherever a conversation is cut, calls keep their results and a person co
     folded += 1;
     assert.deepEqual([...plan.fold, ...plan.keep], rows, 'nothing is lost, and the order stays');
     assert.notEqual(plan.through.turnId, barred);
+    const made = new Set(
+      plan.keep.flatMap(({ event }) =>
+        event.kind === 'assistant_message' ? event.calls.map(({ call_id }) => call_id) : [],
+      ),
+    );
+    for (const { event } of plan.keep)
+      if (event.kind === 'tool_result') assert.ok(made.has(event.call_id), 'a result stays with its call');
     const summary = withFacts(EMPTY_SUMMARY, plan.fold, null);
     // As the store gives them: behind the cut, and before them the first event of the turn that the cut divides.
     const request = plan.fold.find((row) => row.turn_id === plan.through.turnId);
