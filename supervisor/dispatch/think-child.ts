@@ -1,7 +1,7 @@
 // Asks a model beside a turn: a worker of its own plays one turn without tools, and its answer, or why there is none,
 // comes back as a value. It holds no slot and no thread: whoever asks holds them.
 import type { ToSupervisor, TurnOutcome } from '../../shared/ipc/to-supervisor.js';
-import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { ModelSettings, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonValue } from '../../shared/json.js';
 import type { Masker } from '../../shared/mask.js';
 import type { EndReason } from '../../shared/outcome.js';
@@ -9,7 +9,7 @@ import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
 import type { Spender } from '../budgets/governor.js';
 import type { Thinker, ThinkRequest, ThinkResult } from '../context/thinker.js';
 import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
-import { type ThinkScene, thinkSnapshot } from './think-snapshot.js';
+import { type ThinkModel, type ThinkScene, thinkSnapshot } from './think-snapshot.js';
 import { ThoughtAccount } from './thought-account.js';
 import { type BudgetPorts, estimateOf } from './turn-budget.js';
 import { messageOf } from './turn-evidence.js';
@@ -22,10 +22,7 @@ export interface ThinkParts extends BudgetPorts {
   readonly masker: Masker;
   readonly scene: ThinkScene;
   /** The model of a role, and how it is reached. */
-  modelFor(purpose: ThinkRequest['purpose']): {
-    readonly settings: ModelSettings;
-    readonly credentials: TurnCredentials;
-  };
+  modelFor(purpose: ThinkRequest['purpose']): ThinkModel;
   optionRefused(model: string, option: string): void;
 }
 
@@ -72,14 +69,14 @@ class Thinkers implements ThinkPool {
     if (signal.aborted || this.#closed) return CANCELLED;
     try {
       const spender = spenderOf(request);
-      const { settings, credentials } = this.#parts.modelFor(request.purpose);
-      const refused = this.#refused(request, spender, settings);
+      const model = this.#parts.modelFor(request.purpose);
+      const refused = this.#refused(request, spender, model.settings);
       if (refused !== null) return refused;
       const worker = this.#parts.pool.take();
       const thought = new Thought(this.#parts, worker, request, spender);
       this.#live.add(thought);
       void thought.gone.then(() => this.#live.delete(thought));
-      return await thought.answer(settings, credentials, signal);
+      return await thought.answer(model, signal);
     } catch (error) {
       return { ok: false, code: 'internal_error', message: this.#parts.masker.text(messageOf(error)) };
     }
@@ -121,7 +118,7 @@ class Thought {
     this.gone = worker.ended.then(() => undefined);
   }
 
-  answer(model: ModelSettings, credentials: TurnCredentials, signal: AbortSignal): Promise<ThinkResult> {
+  answer(model: ThinkModel, signal: AbortSignal): Promise<ThinkResult> {
     const { clock, scene } = this.#parts;
     const snapshot = thinkSnapshot(scene, this.#request, model, this.#worker.marker, clock.now());
     const account = new ThoughtAccount(this.#parts, this.#spender, snapshot);
@@ -139,7 +136,7 @@ class Thought {
       signal.removeEventListener('abort', onAbort);
       this.#guarded(() => this.#conclude(account, deathOf(exit, this.#endReason)));
     });
-    this.#worker.send({ type: 'turn', snapshot, credentials });
+    this.#worker.send({ type: 'turn', snapshot, credentials: model.credentials });
     return answered;
   }
 

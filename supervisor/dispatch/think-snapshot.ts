@@ -1,15 +1,25 @@
 // The frozen input of a thought: a prompt, what it is about, the form of its answer, and no tools.
 import { newId } from '../../shared/ids.js';
-import type {
-  ModelSettings,
-  SecuritySnapshot,
-  TurnLimits,
-  TurnSnapshot,
+import {
+  DECISION,
+  type ModelSettings,
+  type SecuritySnapshot,
+  type TurnCredentials,
+  type TurnLimits,
+  type TurnSnapshot,
 } from '../../shared/ipc/turn-snapshot.js';
 import type { ThinkRequest } from '../context/thinker.js';
 
-/** The first answer, and the two askings again of one that does not fit its schema. */
+/** The first answer, and the two askings again of one that does not fit its schema. A decision model says the same again. */
 const ROUNDS = 3;
+
+/** The model that answers, and who goes on in its place. */
+export interface ThinkModel {
+  readonly settings: ModelSettings;
+  readonly fallbacks: readonly ModelSettings[];
+  /** Of both, and what to mask. */
+  readonly credentials: TurnCredentials;
+}
 
 export interface ThinkScene {
   readonly instance: string;
@@ -22,7 +32,7 @@ export interface ThinkScene {
 export function thinkSnapshot(
   scene: ThinkScene,
   request: ThinkRequest,
-  model: ModelSettings,
+  { settings, fallbacks }: ThinkModel,
   marker: string,
   nowMs: number,
 ): TurnSnapshot {
@@ -35,8 +45,13 @@ export function thinkSnapshot(
     system_prompt: request.system_prompt,
     messages: [...request.messages],
     tools: [],
-    model: { ...model, max_output_tokens: request.max_output_tokens },
-    limits: { ...WITHOUT_TOOLS, deadline_ms: request.deadline_ms },
+    model: capped(settings, request),
+    limits: {
+      ...WITHOUT_TOOLS,
+      rounds: settings.dialect === DECISION ? 1 : ROUNDS,
+      deadline_ms: request.deadline_ms,
+    },
+    ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map((next) => capped(next, request)) }),
     security: scene.security,
     workspace_root: scene.workspaceRoot,
     spool_dir: '',
@@ -46,9 +61,12 @@ export function thinkSnapshot(
   };
 }
 
+function capped(settings: ModelSettings, { max_output_tokens }: ThinkRequest): ModelSettings {
+  return { ...settings, max_output_tokens };
+}
+
 /** Nothing is run, so what bounds tools is nothing; tokens are bounded by rounds and by the output cap of each. */
-const WITHOUT_TOOLS: Omit<TurnLimits, 'deadline_ms'> = {
-  rounds: ROUNDS,
+const WITHOUT_TOOLS: Omit<TurnLimits, 'deadline_ms' | 'rounds'> = {
   tokens: Number.MAX_SAFE_INTEGER,
   loop_repeats: ROUNDS,
   tool_output_bytes: 0,

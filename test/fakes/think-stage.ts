@@ -53,7 +53,11 @@ export function thinkStage(
       security: { mode: 'full_access', source: 'default', containment: [], web_allow_private: [] },
       budgetAdmission: governor.active,
     },
-    modelFor: () => ({ settings: { ...MODEL, model: 'small' }, credentials: { headers: {}, mask: [] } }),
+    modelFor: () => ({
+      settings: { ...MODEL, model: 'small' },
+      fallbacks: [],
+      credentials: { headers: {}, mask: [] },
+    }),
     optionRefused: () => undefined,
   });
   t.teardown(async () => {
