@@ -72,8 +72,9 @@ function requestsText(requests: readonly FoldedRequest[], summary: SummaryBlock,
   return [tagged(first, firstText), ...gap, ...newest].join('\n');
 }
 
+/** Nobody's words end their own quotation. */
 function tagged({ from }: FoldedRequest, text: string): string {
-  return `<request from="${from}">\n${text}\n</request>`;
+  return `<request from="${from}">\n${text.replaceAll('</request>', '<\\/request>')}\n</request>`;
 }
 
 function effectsText({ effects, effects_left_out: before }: SummaryBlock, room: number): string {

@@ -77,7 +77,9 @@ function isSaid(event: JournalEvent): boolean {
 
 function frontOf(input: SliceInput, summary: SummaryBlock, rows: readonly SliceRow[]): Message {
   const room = Math.floor(input.roomTokens * SUMMARY_SHARE * CHARS_PER_TOKEN);
-  const shown = rows.some(({ turn_id }) => turn_id === summary.through_turn);
+  const shown = rows.some(
+    ({ turn_id, event }) => turn_id === summary.through_turn && event.kind === 'user_message',
+  );
   const text = renderSummary(summary, {
     maxChars: Math.max(SUMMARY_CHARS_MIN, Math.min(SUMMARY_CHARS_MAX, room)),
     shownTurnId: shown ? summary.through_turn : undefined,
