@@ -1,4 +1,5 @@
 // What a budget must not say: caps that cap nothing, windows that stand twice, and costs that nobody can count. Pure.
+import { bookedModels } from './model-contradictions.js';
 import type { Config } from './schema.js';
 
 const BUDGET = 'intelligence.budget';
@@ -26,7 +27,8 @@ export function budgetContradictions(
 }
 
 /** A model that is only found at start is checked there. */
-function unpriced({ budget, dialect, model, prices }: Config['intelligence']): [string, string][] {
+function unpriced(intelligence: Config['intelligence']): [string, string][] {
+  const { budget, prices } = intelligence;
   const capped = [
     ...budget.windows.flatMap(({ cost }, index) =>
       cost === null ? [] : [`${BUDGET}.windows.${index}.cost`],
@@ -35,8 +37,8 @@ function unpriced({ budget, dialect, model, prices }: Config['intelligence']): [
   ];
   const [first] = capped;
   if (first === undefined) return [];
-  const known = model ?? (dialect === 'builtin' ? 'builtin' : null);
-  const models = budget.on_exhausted === 'degrade' ? [known, budget.degrade_model] : [known];
+  const named = bookedModels(intelligence);
+  const models = budget.on_exhausted === 'degrade' ? [...named, budget.degrade_model] : named;
   return models
     .filter((name) => name !== null)
     .filter((name) => !Object.hasOwn(prices, name))

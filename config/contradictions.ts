@@ -2,13 +2,15 @@
 import { budgetContradictions } from './budget-contradictions.js';
 import { contextContradictions } from './context-contradictions.js';
 import { knowledgeContradictions } from './knowledge-contradictions.js';
+import { modelContradictions } from './model-contradictions.js';
 import type { Place, Problem } from './problem.js';
 import type { Config } from './schema.js';
 
 export function contradictions(config: Config, placeOf: (path: string) => Place): Problem[] {
   const problems: Problem[] = [];
-  const tell = (path: string, message: string): void => {
-    problems.push({ ...placeOf(path), path, message });
+  const tell = (path: string, message: string, suggestion?: string): void => {
+    const more = suggestion === undefined ? {} : { suggestion };
+    problems.push({ ...placeOf(path), path, message, ...more });
   };
   const { exec } = config.limits;
   if (exec.timeout_ms > exec.timeout_max_ms) {
@@ -29,6 +31,8 @@ export function contradictions(config: Config, placeOf: (path: string) => Place)
   if (config.limits.pong_ms >= config.limits.progress_ms) {
     tell('limits.pong', 'must be shorter than limits.progress, or no ping is ever missed in time');
   }
+  for (const { path, message, suggestion } of modelContradictions(config, placeOf))
+    tell(path, message, suggestion);
   for (const [path, message] of budgetContradictions(config.intelligence)) tell(path, message);
   for (const [path, message] of contextContradictions(config)) tell(path, message);
   for (const [path, message] of knowledgeContradictions(config)) tell(path, message);

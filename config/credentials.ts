@@ -119,26 +119,68 @@ function readHeader(name: string, text: unknown, context: ReadContext): Read<Hea
   return resolved(text, context);
 }
 
+const URL_EXPECTED = 'expected a URL that starts with http:// or https://';
+const URL_SCHEMA = v.pipe(
+  v.string(URL_EXPECTED),
+  v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\//, URL_EXPECTED),
+  v.maxLength(2048, 'is too long for a URL'),
+);
+const URLS_MAX = 16;
+
 /** An http or https URL without credentials in it. */
 export function endpoint(description: string): Leaf<string> {
-  const expected = 'expected a URL that starts with http:// or https://';
-  const schema = v.pipe(
-    v.string(expected),
-    v.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\//, expected),
-    v.maxLength(2048, 'is too long for a URL'),
+  return { ...leafOf(description, URL_SCHEMA, { show: showText }), read: readOne };
+}
+
+function readOne(raw: unknown): Read<string> {
+  const parsed = v.safeParse(URL_SCHEMA, raw);
+  return parsed.success ? readUrl(parsed.output) : complaint(parsed.issues[0].message);
+}
+
+/** One or several http or https URLs without credentials in them, in order of preference. As text: separated by commas. */
+export function endpoints(description: string): Leaf<readonly string[]> {
+  const many = v.pipe(
+    v.array(URL_SCHEMA, URL_EXPECTED),
+    v.minLength(1, 'has no entry'),
+    v.maxLength(URLS_MAX, `has more than ${URLS_MAX} entries`),
   );
   return {
-    ...leafOf(description, schema, { show: showText }),
-    read(raw) {
-      const parsed = v.safeParse(schema, raw);
-      if (!parsed.success) return complaint(parsed.issues[0].message);
-      return readUrl(parsed.output, expected);
-    },
+    ...leafOf(description, v.pipe(v.union([URL_SCHEMA, many]), v.transform(asList)), {
+      fromText: textToUrls,
+      show: (urls) => (urls.length === 1 ? showText(urls[0] ?? '') : JSON.stringify(urls)),
+    }),
+    read: (raw) => readUrls(raw, many),
   };
 }
 
-function readUrl(text: string, expected: string): Read<string> {
-  if (!URL.canParse(text)) return complaint(expected);
+function asList<Item>(value: Item | Item[]): readonly Item[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+/** A comma may stand in a URL; one that begins another URL separates. */
+function textToUrls(text: string): unknown {
+  const urls = text.split(/\s*,\s*(?=[Hh][Tt][Tt][Pp][Ss]?:)/);
+  return urls.length > 1 ? urls : text;
+}
+
+function readUrls(raw: unknown, many: v.GenericSchema<unknown, string[]>): Read<readonly string[]> {
+  if (!Array.isArray(raw)) {
+    const read = readOne(raw);
+    return read.ok ? { ok: true, value: [read.value] } : read;
+  }
+  const parsed = v.safeParse(many, raw);
+  if (!parsed.success) return complaint(parsed.issues[0].message);
+  const complaints = parsed.output.flatMap((url, index): Complaint[] => {
+    const read = readUrl(url);
+    const key = String(index);
+    if (!read.ok) return read.complaints.map((one) => ({ ...one, key }));
+    return parsed.output.indexOf(url) === index ? [] : [{ key, message: 'stands twice' }];
+  });
+  return complaints.length > 0 ? { ok: false, complaints } : { ok: true, value: parsed.output };
+}
+
+function readUrl(text: string): Read<string> {
+  if (!URL.canParse(text)) return complaint(URL_EXPECTED);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     return complaint(

@@ -37,6 +37,13 @@ export const DEFAULTS: Config = {
     // Providers know the limit of each model; a number of ours would be too low for one and refused by another.
     max_output_tokens: 0,
     ca_file: null,
+    // One connection and one model do for most.
+    providers: {},
+    models: {},
+    // Every job goes to the model of the turn until somebody wants to save on it.
+    roles: { turn: null, preflight: null, compaction: null, think: null, decide: null },
+    // A model is chosen by a person unless that person says when another may be.
+    routes: {},
     confidence: {
       // Surer than not; below it the usual way is the safer one.
       preflight: 0.6,

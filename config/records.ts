@@ -79,6 +79,63 @@ export function table<const Of extends Fields>(
   };
 }
 
+/** One mapping with these fields. As text (environment, flag): a JSON object. */
+export function record<const Of extends Fields>(description: string, fields: Of): Leaf<RecordOf<Of>> {
+  return {
+    is: 'leaf',
+    unit: '',
+    description,
+    schema: schemaOf(fields),
+    nullable: false,
+    fromText: fromJson,
+    show: (value) => showFields(fields, value),
+    read(raw, context) {
+      const read = readFields(raw, fields, context, '');
+      if (read.ok) return read;
+      const complaints = read.complaints.map(({ key = '', ...one }) =>
+        key === '' ? one : { ...one, key: key.replace(/^\./, '') },
+      );
+      return { ok: false, complaints };
+    },
+  };
+}
+
+/** Texts under names of the operator's. As text (environment, flag): a JSON object. */
+export function texts(
+  description: string,
+  name: RegExp,
+  each: Leaf<string>,
+): Leaf<Readonly<Record<string, string>>> {
+  const expected = 'expected a mapping of names to text';
+  return {
+    is: 'leaf',
+    unit: '',
+    description,
+    schema: v.record(v.string(expected), each.schema, expected),
+    nullable: false,
+    fromText: fromJson,
+    show(value) {
+      const shown = Object.entries(value).map(([key, one]) => `${showText(key)}: ${each.show(one)}`);
+      return `{${shown.join(', ')}}`;
+    },
+    read(raw, context) {
+      if (!isMapping(raw)) return { ok: false, complaints: [{ message: expected }] };
+      const names = Object.keys(raw);
+      const values = gather(
+        names.map((key): Read<string> => {
+          if (!name.test(key))
+            return { ok: false, complaints: [{ key, message: 'is no name for an entry' }] };
+          const read = readField(each, raw[key], context);
+          if (!read.ok) return { ok: false, complaints: read.complaints.map((one) => ({ ...one, key })) };
+          return { ok: true, value: read.value as string };
+        }),
+      );
+      if (!values.ok) return values;
+      return { ok: true, value: Object.fromEntries(values.value.map((one, index) => [names[index], one])) };
+    },
+  };
+}
+
 function gather<Value>(read: readonly Read<Value>[]): Read<Value[]> {
   const complaints = read.flatMap((one) => (one.ok ? [] : one.complaints));
   if (complaints.length > 0) return { ok: false, complaints };

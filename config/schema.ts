@@ -2,10 +2,8 @@
 // JSON Schema and `turnd config show` all come from this one tree. Defaults stand in defaults.ts.
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { DIALECTS, STRUCTURED_OUTPUTS } from '../shared/ipc/turn-snapshot.js';
 import { budget, modelName, PRICE } from './budget-schema.js';
 import { compactAt, keepLast, maxCompactions, modelWindow, summarize } from './context-schema.js';
-import { endpoint, headers, secret } from './credentials.js';
 import { laneAge, lifecycle, messageDepth, minFree, queue, startPrompt } from './daemon-schema.js';
 import { gateway } from './gateway-schema.js';
 import { confidence, knowledge, preflight } from './knowledge-schema.js';
@@ -22,6 +20,19 @@ import {
   size,
   text,
 } from './leaf.js';
+import {
+  auth,
+  caFile,
+  dialect,
+  models,
+  providers,
+  roles,
+  routes,
+  structuredOutput,
+  token,
+  usualEndpoints,
+  usualHeaders,
+} from './models-schema.js';
 import { table } from './records.js';
 
 const SECOND = 1000;
@@ -66,44 +77,20 @@ const agent = group('Who the agent is, and how many turns it works on at once.',
   preflight,
 });
 
-const auth = group('Keys for servers that want signed requests, as secret references.', {
-  kind: optional(
-    choice('How requests are signed: `aws` for Bedrock, with the keys below or those of the environment.', [
-      'aws',
-    ]),
-  ),
-  region: optional(
-    text('AWS region. Without it: that of the endpoint, else `AWS_REGION`.', {
-      max: 64,
-      pattern: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-      expected: 'expected a region such as eu-central-1',
-    }),
-  ),
-  access_key_id: optional(secret('AWS access key. Without it: `AWS_ACCESS_KEY_ID`.')),
-  secret_access_key: optional(secret('AWS secret key. Without it: `AWS_SECRET_ACCESS_KEY`.')),
-  session_token: optional(secret('Token of temporary AWS keys. Without keys here: `AWS_SESSION_TOKEN`.')),
-});
-
 const intelligence = group('The model. Without endpoints turnd looks for one.', {
-  endpoints: optional(endpoint('URL of the model server: its base, or the full URL of its requests.')),
-  model: optional(modelName('Name of the model, as its server knows it.')),
-  dialect: optional(
-    choice(
-      'Language the server speaks: chat completions, responses, messages, Bedrock Converse, or the built-in offline model.',
-      DIALECTS,
-    ),
-  ),
-  token: optional(secret('Credential of the model server, as a secret reference.')),
+  endpoints: usualEndpoints,
+  model: optional(modelName('Name of the model, as its server knows it, or one of intelligence.models.')),
+  dialect,
+  token,
   auth,
-  headers: headers('Further request headers. Those that carry a credential must be secret references.'),
-  structured_output: choice(
-    'How a model is told the schema of an answer: by its own option, in the prompt, or as it can.',
-    STRUCTURED_OUTPUTS,
-  ),
+  headers: usualHeaders,
+  structured_output: structuredOutput,
   max_output_tokens: count('Cap of one answer. 0 leaves it to the server.', { min: 0, max: 1_000_000 }),
-  ca_file: optional(
-    path('PEM file of certificate authorities to trust beside the usual ones.', { file: true }),
-  ),
+  ca_file: caFile,
+  providers,
+  models,
+  roles,
+  routes,
   confidence,
   budget,
   prices: table(

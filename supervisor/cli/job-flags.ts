@@ -19,7 +19,7 @@ export interface JobFlags {
 }
 
 const PATHS: readonly (readonly [keyof JobFlags, string])[] = [
-  ['model', 'intelligence.model'],
+  ['model', 'intelligence.roles.turn'],
   ['endpoint', 'intelligence.endpoints'],
   ['dialect', 'intelligence.dialect'],
   ['stateDir', 'store.path'],

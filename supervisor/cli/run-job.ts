@@ -12,7 +12,7 @@ import type { JobResult } from '../../shared/protocol/job-result.js';
 import { costProblem } from '../budgets/prices.js';
 import { composeSupervisor, recoverStore } from '../compose.js';
 import { EXIT, jobExitCode } from '../exit-codes.js';
-import { type ResolvedModel, resolveModel, secretsOf } from '../intelligence/resolve-model.js';
+import { type ModelCatalogue, openCatalogue } from '../intelligence/model-catalogue.js';
 import { type Logger, makeLogger } from '../observe/logger.js';
 import { containmentLayers } from '../processes/containment.js';
 import type { LaunchedAhead, WarmPool } from '../processes/types.js';
@@ -89,7 +89,7 @@ interface TurnParts {
   readonly store: Store;
   readonly template: Template;
   readonly ask: Ask;
-  readonly model: ResolvedModel;
+  readonly catalogue: ModelCatalogue;
 }
 
 type LoadedConfig = Extract<Loaded, { ok: true }>;
@@ -131,7 +131,7 @@ class Job {
       pongMs: config.limits.pong_ms,
     });
     pool.start();
-    const resolving = resolveModel(config, io.env, clock);
+    const resolving = openCatalogue(config, io.env, clock);
     const stateDir = jobStateDir(config.store.path, io.env, io.cwd, newId('instance', clock.now()).slice(9));
     const opened = openStore({ dir: stateDir, on_damage: config.store.on_damage, nowMs: clock.now() });
     if (!opened.ok) {
@@ -152,17 +152,20 @@ class Job {
       }
       const resolution = await resolving;
       if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
-      const { notice, settings } = resolution.model;
+      const { catalogue } = resolution;
+      const { notice, settings } = catalogue.turn;
       if (notice !== null) await writeAll(io.stderr, `turnd: ${notice}\n`);
       logger.log('info', 'model.chosen', {
         dialect: settings.dialect,
         model: settings.model,
         url: settings.url,
       });
-      const unpriced = costProblem(config, settings.model);
-      if (unpriced !== null) throw new TurndError('invalid_config', unpriced);
+      for (const model of catalogue.models) {
+        const unpriced = costProblem(config, model);
+        if (unpriced !== null) throw new TurndError('invalid_config', unpriced);
+      }
       await recoverStore(opened.store, config, clock, logger);
-      return await this.#turn({ prompt, pool, store: opened.store, template, ask, model: resolution.model });
+      return await this.#turn({ prompt, pool, store: opened.store, template, ask, catalogue });
     } finally {
       await pool.close();
       opened.store.close();
@@ -172,8 +175,8 @@ class Job {
   async #turn(parts: TurnParts): Promise<number> {
     const { io, flags, loaded, logger, workspaceRoot } = this.#parts;
     const config = this.#config;
-    const { store, pool, model } = parts;
-    const secrets = [...loaded.secrets.values, ...secretsOf(model.credentials)];
+    const { store, pool, catalogue } = parts;
+    const secrets = [...loaded.secrets.values, ...catalogue.secrets];
     const masker = makeMasker(secrets);
     logger.mask(masker);
     const output = jobOutput(flags.output, io, clock);
@@ -184,7 +187,7 @@ class Job {
       pool,
       logger,
       masker,
-      model,
+      model: catalogue.turn,
       secrets,
       template: parts.template,
       workspaceRoot,

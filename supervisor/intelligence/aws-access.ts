@@ -1,10 +1,10 @@
 // Where Bedrock is and what requests to it are signed with: what is configured, else what the environment says in the
 // words of every AWS tool. Reads no files of other programs and asks no metadata service.
-import type { Config } from '../../config/schema.js';
 import type { AwsKeys } from '../../shared/ipc/turn-snapshot.js';
+import type { Connection } from './connection.js';
 
 interface AwsAccess {
-  readonly base: string;
+  readonly bases: readonly string[];
   /** Null where a token is sent instead. */
   readonly keys: AwsKeys | null;
 }
@@ -12,30 +12,29 @@ interface AwsAccess {
 const REGION = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** A sentence where something is missing; it names no value. */
-export function awsAccess({ intelligence }: Config, env: NodeJS.ProcessEnv): AwsAccess | string {
-  const { auth, endpoints, token } = intelligence;
+export function awsAccess(connection: Connection, env: NodeJS.ProcessEnv): AwsAccess | string {
+  const { at, auth, endpoints, token } = connection;
   const region =
-    auth.region ?? regionOf(endpoints) ?? (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || undefined);
+    auth.region ??
+    regionOf(endpoints?.[0] ?? null) ??
+    (env['AWS_REGION'] || env['AWS_DEFAULT_REGION'] || undefined);
   const needsRegion = endpoints === null || token === null;
   if (region === undefined && needsRegion)
-    return 'intelligence.auth.region: Bedrock needs a region; set it, or AWS_REGION';
+    return `${at}.auth.region: Bedrock needs a region; set it, or AWS_REGION`;
   if (region !== undefined && !REGION.test(region))
     return 'AWS_REGION: expected a region such as eu-central-1';
-  const base = endpoints ?? serverIn(region ?? '');
-  if (token !== null) return { base, keys: null };
+  const bases = endpoints ?? [serverIn(region ?? '')];
+  if (token !== null) return { bases, keys: null };
   const keys = keysOf(auth, env);
   if (keys === null || region === undefined)
-    return 'intelligence.auth: Bedrock needs keys; set access_key_id and secret_access_key there, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY';
+    return `${at}.auth: Bedrock needs keys; set access_key_id and secret_access_key there, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`;
   if (Object.values(keys).some((value) => value !== undefined && !/^[\x21-\x7e]+$/.test(value)))
-    return 'intelligence.auth: the keys for AWS hold characters that no key has';
-  return { base, keys: { region, ...keys } };
+    return `${at}.auth: the keys for AWS hold characters that no key has`;
+  return { bases, keys: { region, ...keys } };
 }
 
 /** Both keys from one place: half of one pair and half of another would never fit. */
-function keysOf(
-  auth: Config['intelligence']['auth'],
-  env: NodeJS.ProcessEnv,
-): Omit<AwsKeys, 'region'> | null {
+function keysOf(auth: Connection['auth'], env: NodeJS.ProcessEnv): Omit<AwsKeys, 'region'> | null {
   const configured = auth.access_key_id !== null;
   const accessKeyId = configured ? auth.access_key_id?.reveal() : env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = configured ? auth.secret_access_key?.reveal() : env['AWS_SECRET_ACCESS_KEY'];

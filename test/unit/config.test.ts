@@ -286,6 +286,7 @@ t.test('the example file loads, and shows every key but those that few need', as
     'intelligence.auth.secret_access_key',
     'intelligence.auth.session_token',
     'intelligence.ca_file',
+    'intelligence.roles.turn',
     'context.template',
     'knowledge.search.url',
     'knowledge.search.token',

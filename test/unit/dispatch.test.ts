@@ -5,7 +5,7 @@ import { behaviourOf, type PERMISSION_MODES } from '../../shared/policy/permissi
 import { endingOf } from '../../supervisor/dispatch/ending-of.js';
 import { admit } from '../../supervisor/dispatch/gate.js';
 import { commandExitCode, jobExitCode } from '../../supervisor/exit-codes.js';
-import { requestUrl } from '../../supervisor/intelligence/resolve-model.js';
+import { requestUrl } from '../../supervisor/intelligence/model-settings.js';
 import type { WorkerExit } from '../../supervisor/processes/types.js';
 
 const turn = (turnId: string, threadId: string) => ({ turnId, threadId });

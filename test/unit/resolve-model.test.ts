@@ -5,13 +5,10 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../config/load.js';
 import { systemClock } from '../../shared/clock.js';
+import { openCatalogue } from '../../supervisor/intelligence/model-catalogue.js';
+import { requestUrl } from '../../supervisor/intelligence/model-settings.js';
 import { probeLocalServer } from '../../supervisor/intelligence/probe-local.js';
-import {
-  type ResolvedModel,
-  requestUrl,
-  resolveModel,
-  secretsOf,
-} from '../../supervisor/intelligence/resolve-model.js';
+import { type ResolvedModel, secretsOf } from '../../supervisor/intelligence/resolve-model.js';
 
 /** The model, or why there is none. */
 async function resolved(
@@ -20,8 +17,8 @@ async function resolved(
 ): Promise<ResolvedModel | string> {
   const loaded = await loadConfig({ env, cwd: '/', flags });
   if (!loaded.ok) return loaded.problems.map(({ message }) => message).join('; ');
-  const resolution = await resolveModel(loaded.config, env, systemClock);
-  return resolution.ok ? resolution.model : resolution.message;
+  const opened = await openCatalogue(loaded.config, env, systemClock);
+  return opened.ok ? opened.catalogue.turn : opened.message;
 }
 
 async function chosen(flags: Record<string, string>, env: NodeJS.ProcessEnv = {}): Promise<ResolvedModel> {
