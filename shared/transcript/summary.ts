@@ -17,7 +17,7 @@ export type DoneEffect = v.InferOutput<typeof doneEffect>;
 const request = v.object({ turn_id: v.string(), from: v.string(), text: v.string() });
 export type FoldedRequest = v.InferOutput<typeof request>;
 
-export const summaryBlock = v.object({
+const summaryBlock = v.object({
   /** The turn in which the folded part ends; with the position of its last event that is the cut. */
   through_turn: v.string(),
   goals: strings,

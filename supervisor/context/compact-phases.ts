@@ -5,6 +5,7 @@ import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
+import type { Message } from '../../shared/transcript/message.js';
 import { readSummary } from '../../shared/transcript/summary.js';
 import type { Cut, Store } from '../store/types.js';
 import type { Compactor, View } from './compaction.js';
@@ -81,7 +82,7 @@ export class CompactPhases {
     if (signal.aborted) return { messages: null, problem: 'the turn ends' };
     if (done.kind === 'nothing' && why === 'asked') return { messages: null, problem: done.problem };
     const roomTokens = Math.floor(room * (why === 'overflow' ? REFUSED_SHARE : WITHIN_SHARE));
-    const messages = view({ turnId, threadId, roomTokens });
+    const messages = withReference(view({ turnId, threadId, roomTokens }), snapshot.messages);
     return done.kind === 'nothing' ? { messages, problem: done.problem } : { messages };
   }
 
@@ -118,7 +119,19 @@ export class CompactPhases {
   }
 }
 
+/** Notes at the end of what the turn began with that no journal holds: reference texts. They follow its request again. */
+function withReference(messages: readonly Message[], began: readonly Message[]): Message[] {
+  const last = began.findLastIndex((message) => message.role !== 'note');
+  const known = new Set(messages.flatMap((message) => (message.role === 'note' ? [message.text] : [])));
+  const notes = began
+    .slice(last + 1)
+    .filter((message) => message.role === 'note' && !known.has(message.text));
+  const at = messages.findLastIndex((message) => message.role === 'user') + 1;
+  return [...messages.slice(0, at), ...notes, ...messages.slice(at)];
+}
+
 interface Snapshot {
+  readonly messages: readonly Message[];
   readonly model: ModelSettings;
   readonly system_prompt: string;
   readonly tools: readonly PlannedTool[];

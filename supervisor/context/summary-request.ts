@@ -29,7 +29,7 @@ export const SUMMARY_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-export const SUMMARY_GUIDANCE = `You keep the record of a long conversation between a person and an agent that works with tools. Its older part is about to be taken out of the agent's sight, and the agent goes on with nothing but your summary.
+const SUMMARY_GUIDANCE = `You keep the record of a long conversation between a person and an agent that works with tools. Its older part is about to be taken out of the agent's sight, and the agent goes on with nothing but your summary.
 
 Write down what it needs to go on without asking again, without repeating work, and without breaking a rule that it was given:
 - goals: what the person wants, with every constraint and prohibition that still holds.

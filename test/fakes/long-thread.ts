@@ -14,7 +14,7 @@ import type { Store } from '../../supervisor/store/types.js';
 import { mustOpen, THREAD } from './open-store.js';
 import { SETTINGS } from './played-turn.js';
 
-export interface Call {
+interface Call {
   readonly id: string;
   readonly tool: string;
   readonly args?: JsonObject;
@@ -51,6 +51,9 @@ export interface LongThread {
   tokens(turnId: string): number;
   room(): number;
 }
+
+/** Text of about this many characters that begins with its name. */
+export const long = (word: string, chars = 4_000): string => `${word} ${'lorem ipsum '.repeat(chars / 12)}`;
 
 export const NO_SIGNAL = new AbortController().signal;
 
