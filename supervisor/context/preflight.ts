@@ -9,6 +9,7 @@ import type { InboxRow, Store, TurnRow } from '../store/types.js';
 import { isWorthPreflight, type PreflightMode, unfinishedGoal } from './preflight-rule.js';
 import { statusReply } from './status-reply.js';
 import type { Thinker } from './thinker.js';
+import type { RoleKind } from './thoughts.js';
 import { type Triaged, triage } from './triage.js';
 import type { PlanStep, RouteChoice, Verdict } from './verdict.js';
 
@@ -28,7 +29,7 @@ export interface PreflightParts {
   readonly clock: Clock;
   readonly thinker: Thinker;
   /** What answers for the role: no model that could, one that writes, or one that decides. */
-  answers(): 'nobody' | 'chat' | 'decision';
+  answers(): RoleKind;
   routes(): readonly RouteChoice[];
   /** Undefined when it was removed since. */
   route(name: string): ResolvedModel | undefined;
