@@ -2,8 +2,7 @@
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { isObject } from './decision.js';
 
-export const PREFLIGHT_MODES = ['auto', 'always', 'never'] as const;
-export type PreflightMode = (typeof PREFLIGHT_MODES)[number];
+export type PreflightMode = 'auto' | 'always' | 'never';
 
 const LONG = 280;
 

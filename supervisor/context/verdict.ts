@@ -46,7 +46,7 @@ export interface RouteChoice {
 }
 
 /** No route fits: the message stays where it is. */
-export const NO_ROUTE = 'none';
+const NO_ROUTE = 'none';
 
 const PLAN_STEPS = 32;
 const TITLE_BYTES = 500;

@@ -123,7 +123,7 @@ t.test('a search that fails adds nothing', async (t) => {
       t.equal(await looking, '');
       t.match(s.logged, [['knowledge.failed', { message: words }]]);
     });
-  await t.test('cancelled', async (t) => {
+  await t.test('a cancel ends the search', async (t) => {
     const s = scene(t, { auto_context: on, search: folder });
     const stop = new AbortController();
     const looking = s.look(stop.signal);
