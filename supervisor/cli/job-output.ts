@@ -6,7 +6,7 @@ import type { TurnAddress } from '../../shared/protocol/step-notification.js';
 import type { Ask, LiveEvent } from '../tools/running-turn.js';
 import { type Io, writeAll } from './io.js';
 import { progressLine } from './progress-line.js';
-import { notificationLines } from './stream-json.js';
+import type { notificationLines } from './stream-json.js';
 
 export interface JobOutput {
   started(address: TurnAddress, mode: PermissionMode): void;
@@ -17,15 +17,21 @@ export interface JobOutput {
   finish(report: JobResult): Promise<void>;
 }
 
-export function jobOutput(format: 'text' | 'json' | 'stream-json', io: Io, clock: Clock): JobOutput {
+/** `story` is there for stream-json alone: its definitions take longer to load than the rest of a job. */
+export function jobOutput(
+  format: 'text' | 'json' | 'stream-json',
+  story: typeof notificationLines | null,
+  io: Io,
+  clock: Clock,
+): JobOutput {
   const progress = progressLine(io.stderr, clock);
   let early: LiveEvent[] | null = [];
   let lines: ((event: LiveEvent) => void) | null = null;
   const line = (text: string): void => void io.stdout.write(`${text}\n`);
   return {
     started: (address, mode) => {
-      if (format === 'stream-json') {
-        lines = notificationLines(address, mode, clock, line);
+      if (story !== null) {
+        lines = story(address, mode, clock, line);
         for (const event of early ?? []) lines(event);
       }
       early = null;

@@ -179,7 +179,9 @@ class Job {
     const secrets = [...loaded.secrets.values, ...catalogue.secrets];
     const masker = makeMasker(secrets);
     logger.mask(masker);
-    const output = jobOutput(flags.output, io, clock);
+    const story =
+      flags.output === 'stream-json' ? (await import('./stream-json.js')).notificationLines : null;
+    const output = jobOutput(flags.output, story, io, clock);
     const supervisor = composeSupervisor({
       config,
       clock,
