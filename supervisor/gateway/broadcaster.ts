@@ -9,7 +9,7 @@ import { notificationOf, type TurnAddress } from '../../shared/protocol/step-not
 import { sequenceOf, TurnStory } from '../../shared/protocol/turn-story.js';
 import type { TurnWatch } from '../handlers/ports.js';
 import { ASK_TOOL, questionOf } from '../handlers/question.js';
-import { factsOf } from '../handlers/views.js';
+import { factsOf, openTurns } from '../handlers/views.js';
 import type { Store, TurnRow } from '../store/types.js';
 import type { LiveEvent } from '../tools/running-turn.js';
 import { type Told, toldOf } from './outbox.js';
@@ -93,11 +93,10 @@ export class Broadcaster implements TurnWatch {
 
   /** Turns under way are taken up where they stand: what they did so far is there to be read. */
   #open(threadId: string): void {
-    for (const turn of this.#parts.store.turns.ofThread(threadId))
-      if (turn.state !== 'ended') {
-        const feed = this.#feed(turn.turn_id, turn);
-        if (feed !== undefined) this.#steps(feed, () => undefined);
-      }
+    for (const turn of openTurns(this.#parts.store, threadId)) {
+      const feed = this.#feed(turn.turn_id, turn);
+      if (feed !== undefined) this.#steps(feed, () => undefined);
+    }
   }
 
   #feed(turnId: string, row?: TurnRow): Feed | undefined {

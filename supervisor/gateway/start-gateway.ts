@@ -2,7 +2,7 @@
 import type { Config } from '../../config/schema.js';
 import type { Clock } from '../../shared/clock.js';
 import { allHandlers } from '../handlers/all.js';
-import type { Engine } from '../handlers/ports.js';
+import type { Engine, ModelNames } from '../handlers/ports.js';
 import type { Logger } from '../observe/logger.js';
 import type { Store } from '../store/types.js';
 import type { LiveListener } from '../tools/running-turn.js';
@@ -21,8 +21,8 @@ export interface GatewayParts {
   readonly clock: Clock;
   /** Root of the workspace that clients get when they name none. */
   readonly workspaceRoot: string;
-  /** The model of turns that name none, and who serves it, as clients see them. */
-  readonly model: { readonly name: string; readonly provider: string };
+  /** The model of turns that name none, and who serves it, as clients see them; and models that a turn may name. */
+  readonly model: Omit<ModelNames, 'others'> & Partial<Pick<ModelNames, 'others'>>;
   /** Left out: 20 s. */
   readonly pingMs?: number;
 }
@@ -51,7 +51,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     watch: broadcaster,
     workspaceRoot: parts.workspaceRoot,
     defaultMode: security.default_mode,
-    model: parts.model,
+    model: { others: [], ...parts.model },
     onBusyThread: gateway.on_busy_thread,
     startedAtMs: clock.now(),
     connections: () => connections.size,

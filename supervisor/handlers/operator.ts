@@ -5,7 +5,7 @@ import type { TurnRow } from '../store/types.js';
 import { VERSION } from '../version.js';
 import { type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { questionsOf } from './question.js';
-import { quoted } from './views.js';
+import { openTurns, quoted } from './views.js';
 import { ownWorkspace } from './workspace.js';
 
 type Names =
@@ -21,7 +21,7 @@ export function operatorHandlers(parts: HandlerParts): HandlersOf<Names> {
   const status = (): DaemonStatus => statusOf(parts);
   return {
     'operator/status': status,
-    'operator/turns': () => ({ turns: openTurns(parts).map((turn) => liveTurn(parts, turn)) }),
+    'operator/turns': () => ({ turns: openTurns(store, null).map((turn) => liveTurn(parts, turn)) }),
     'operator/kill': async ({ turn_id: id, now }, call) => {
       const turn = store.turns.get(id);
       if (turn === undefined) throw new Refused('turn_not_found', `there is no turn ${quoted(id)}`);
@@ -46,12 +46,6 @@ export function operatorHandlers(parts: HandlerParts): HandlersOf<Names> {
   };
 }
 
-const OPEN = ['queued', 'starting', 'running', 'stopping'] as const;
-
-function openTurns({ store }: HandlerParts): TurnRow[] {
-  return store.turns.inStates(OPEN);
-}
-
 function isParked({ store }: HandlerParts, turn: TurnRow): boolean {
   return turn.state === 'queued' && store.waits.openOf(turn.turn_id).length > 0;
 }
@@ -59,7 +53,7 @@ function isParked({ store }: HandlerParts, turn: TurnRow): boolean {
 function statusOf(parts: HandlerParts): DaemonStatus {
   const { clock, engine, model, startedAtMs, store, workspaceRoot } = parts;
   const { paused, draining, shedding } = engine.status();
-  const turns = openTurns(parts);
+  const turns = openTurns(store, null);
   const parked = turns.filter((turn) => isParked(parts, turn)).length;
   const queued = turns.filter((turn) => turn.state === 'queued').length - parked;
   return {

@@ -35,6 +35,15 @@ export interface TurnWatch {
   of(turnId: string): { readonly round: number; readonly tool: string | null };
 }
 
+export interface ModelNames {
+  /** The model of turns that name none. */
+  readonly name: string;
+  /** Who serves it, as clients see it. */
+  readonly provider: string;
+  /** Models that a turn may name instead. */
+  readonly others: readonly string[];
+}
+
 export interface HandlerParts {
   readonly engine: Engine;
   readonly store: Store;
@@ -43,8 +52,7 @@ export interface HandlerParts {
   /** Root of the workspace of threads that name none. */
   readonly workspaceRoot: string;
   readonly defaultMode: PermissionMode;
-  /** The model of turns that name none, and who serves it. */
-  readonly model: { readonly name: string; readonly provider: string };
+  readonly model: ModelNames;
   readonly onBusyThread: 'queue' | 'reject';
   readonly startedAtMs: number;
   connections(): number;

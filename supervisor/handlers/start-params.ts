@@ -5,7 +5,7 @@ import { canonicalJson, type JsonValue } from '../../shared/json.js';
 import type { TurnStartParams } from '../../shared/protocol/turn.js';
 import type { ThreadMode, UserInput } from '../../shared/protocol/turn-input.js';
 import type { TurnOptions } from '../store/types.js';
-import { Refused } from './ports.js';
+import { type ModelNames, Refused } from './ports.js';
 import { quoted } from './views.js';
 
 /** Names a request by all that it says: sent again, it is the same delivery. */
@@ -29,22 +29,19 @@ function lineOf(part: UserInput): string {
   throw new Refused('not_available', `input of type ${part.type} cannot be taken yet; send text`);
 }
 
-export function optionsOf(
-  params: TurnStartParams,
-  own: { readonly name: string; readonly provider: string },
-  threadMode: ThreadMode,
-): TurnOptions {
+export function optionsOf(params: TurnStartParams, own: ModelNames, threadMode: ThreadMode): TurnOptions {
   refuseForeign(params, own);
   const mode = params.permission_profile?.mode;
   return {
     ...(mode === undefined ? {} : { permission_mode: mode }),
+    ...(params.model == null || params.model === own.name ? {} : { model: params.model }),
     ...((params.mode ?? threadMode) === 'Chat' ? { tools: [] } : {}),
   };
 }
 
 function refuseForeign(
   { capabilities, execution_backend: backend, model, model_provider: provider }: TurnStartParams,
-  own: { readonly name: string; readonly provider: string },
+  own: ModelNames,
 ): void {
   const [first] = capabilities;
   if (first !== undefined)
@@ -57,6 +54,6 @@ function refuseForeign(
       'not_available',
       `there is no provider ${quoted(named)}; it is ${quoted(own.provider)}`,
     );
-  if (model != null && model !== own.name)
+  if (model != null && model !== own.name && !own.others.includes(model))
     throw new Refused('not_available', `there is no model ${quoted(model)}; it is ${quoted(own.name)}`);
 }

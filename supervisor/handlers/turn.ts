@@ -6,7 +6,7 @@ import type { TurnRow } from '../store/types.js';
 import { type Call, type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { replay } from './replay.js';
 import { deliveryName, messageText, optionsOf } from './start-params.js';
-import { mustBeId, threadRow, turnOf, turnRow } from './views.js';
+import { mustBeId, openTurns, threadRow, turnOf, turnRow } from './views.js';
 
 type Names = 'turn/start' | 'turn/cancel' | 'turn/get' | 'turn/items';
 
@@ -81,6 +81,6 @@ function startTurn(parts: HandlerParts, params: TurnStartParams, call: Call): Tu
 
 function mustBeFree({ store, onBusyThread }: HandlerParts, threadId: string): void {
   if (onBusyThread !== 'reject') return;
-  if (store.turns.ofThread(threadId).some((turn) => turn.state !== 'ended'))
+  if (openTurns(store, threadId).length > 0)
     throw new Refused('thread_busy', `thread ${threadId} already has a running turn`);
 }

@@ -1,11 +1,12 @@
 // Rows of the store as the public shapes that clients read.
 
 import { isId } from '../../shared/ids.js';
+import { TURN_STATES } from '../../shared/machines/turn.js';
 import { permissionProfile } from '../../shared/protocol/permission.js';
 import type { Thread } from '../../shared/protocol/thread.js';
 import type { Turn, TurnFacts } from '../../shared/protocol/turn.js';
 import { turnView } from '../../shared/protocol/turn.js';
-import type { ThreadRow, TurnRow } from '../store/types.js';
+import type { Store, ThreadRow, TurnRow } from '../store/types.js';
 import { type HandlerParts, Refused } from './ports.js';
 
 type Parts = Pick<HandlerParts, 'store' | 'defaultMode' | 'model'>;
@@ -59,6 +60,13 @@ export function threadOf(row: ThreadRow, parts: Parts, withTurns: boolean): Thre
 
 export function seconds(ms: number): number {
   return Math.floor(ms / 1_000);
+}
+
+const OPEN = TURN_STATES.filter((state) => state !== 'ended');
+
+/** Turns that have not ended, oldest first; of all threads when `threadId` is null. */
+export function openTurns(store: Store, threadId: string | null): TurnRow[] {
+  return store.turns.inStates(OPEN).filter((turn) => threadId === null || turn.thread_id === threadId);
 }
 
 export function threadRow(parts: Parts, threadId: string): ThreadRow {

@@ -46,7 +46,7 @@ export async function gatewayStage(
       flushed: () => Promise.resolve(),
     },
     workspaceRoot: dir,
-    model: { name: 'scripted', provider: 'openai' },
+    model: { name: 'scripted', provider: 'openai', others: ['small'] },
     ...(pingMs === undefined ? {} : { pingMs }),
   });
   t.teardown(async () => {

@@ -222,6 +222,8 @@ t.test('what is not there yet is refused in words, and never run as something el
     execution_backend: { type: 'apiProvider', provider: 'openai' },
   });
   t.same(stage.engine.row('trn_1').options, { tools: [] }, 'a chat has no tools');
+  await client.call('turn/start', { ...start, turn_id: 'trn_2', model: 'small' });
+  t.same(stage.engine.row('trn_2').options, { model: 'small' }, 'a declared model may be named');
 });
 
 t.test('a question stays open until somebody answers it, and one answer counts', async (t) => {
