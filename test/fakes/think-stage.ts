@@ -23,6 +23,8 @@ export interface ThinkStage {
   readonly thinker: ThinkPool;
   readonly workers: PlayedWorker[];
   readonly live: LiveEvent[];
+  /** How often others were told that a budget has more room. */
+  freed(): number;
   think(change?: Partial<ThinkRequest>, signal?: AbortSignal): Promise<ThinkResult>;
   /** The usage of the turn as its journal tells it. */
   booked(): unknown[];
@@ -38,12 +40,15 @@ export function thinkStage(
   const governor = new Governor(store, options.intelligence ?? DEFAULTS.intelligence);
   const workers: PlayedWorker[] = [];
   const live: LiveEvent[] = [];
+  let freed = 0;
   const thinker = makeThinker({
     store,
     clock: options.clock ?? clock,
     governor,
     live: (_turn, event) => live.push(event),
-    budgetFreed: () => undefined,
+    budgetFreed: () => {
+      freed += 1;
+    },
     log: () => undefined,
     pool: poolOf(workers),
     masker: makeMasker(['canary-secret']),
@@ -72,6 +77,7 @@ export function thinkStage(
     thinker,
     workers,
     live,
+    freed: () => freed,
     think: (change = {}, signal = new AbortController().signal) =>
       thinker.think({ ...THOUGHT, ...change }, signal),
     booked: () =>

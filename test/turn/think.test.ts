@@ -175,7 +175,7 @@ t.test(
     worker(s).say({ type: 'budget_request', id: 1, estimate_tokens: 150 });
     worker(s).die({ code: null, signal: 'SIGKILL' });
     await first;
-    t.same([s.store.reservations.all(), spent()], [[], undefined]);
+    t.same([s.store.reservations.all(), spent(), s.freed()], [[], undefined, 1]);
     const second = s.think();
     worker(s, 1).say({ type: 'budget_request', id: 1, estimate_tokens: 150 });
     worker(s, 1).say({ type: 'progress', progress: { event: 'round', round: 1 } });
