@@ -54,8 +54,7 @@ export async function startJob(t: Test, script: FakeScript, options: JobOptions 
     {
       cwd: options.cwd ?? scratch(t),
       ...options,
-      // Prompts of tests are full of work; a test that wants the look at them says so.
-      env: { TURND_AGENT_PREFLIGHT: 'never', ...(dialect === 'bedrock' ? AWS_ENV : {}), ...options.env },
+      env: { ...(dialect === 'bedrock' ? AWS_ENV : {}), ...options.env },
     },
   );
   t.teardown(() => running.child.kill('SIGKILL'));

@@ -43,7 +43,8 @@ process.on('exit', () => rmSync(HOME, { recursive: true, force: true }));
 export function startTurnd(args: readonly string[], options: RunOptions = {}): Running {
   const child = spawn(process.execPath, [TURND, ...args], {
     cwd: options.cwd ?? HOME,
-    env: cleanEnv(HOME, options.env),
+    // Messages of tests are full of work; a test that wants a look at them before their turns says so.
+    env: cleanEnv(HOME, { TURND_AGENT_PREFLIGHT: 'never', ...options.env }),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';
