@@ -9,6 +9,7 @@ import type { Message } from './message.js';
 import { renderSummary } from './render-summary.js';
 import { repairHistory } from './repair.js';
 import type { SummaryBlock } from './summary.js';
+import { sendableText } from './unicode.js';
 
 export interface SliceRow {
   readonly seq: number;
@@ -85,7 +86,7 @@ function frontOf(input: SliceInput, summary: SummaryBlock, rows: readonly SliceR
     shownTurnId: shown ? summary.through_turn : undefined,
     waiting: input.waiting,
   });
-  return { role: 'system', text };
+  return { role: 'system', text: sendableText(text) };
 }
 
 /** A plan that was changed by something that the conversation does not show. */

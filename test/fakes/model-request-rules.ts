@@ -4,6 +4,8 @@ import { bedrockRules } from './bedrock-request-rules.js';
 import type { FakeRequest } from './model-steps.js';
 import { blank, brokenText, isObjectText, list, object, pairing, WIRE_NAME } from './request-shape.js';
 
+const ROLES = new Set(['system', 'user', 'assistant', 'tool']);
+
 function openaiRules(body: JsonObject): string[] {
   const messages = list(body.messages);
   const broken: string[] = [];
@@ -24,6 +26,9 @@ function openaiRules(body: JsonObject): string[] {
   }
   for (const tool of list(body.tools))
     if (!WIRE_NAME.test(String(object(tool.function).name))) broken.push('a tool with a bad name');
+  const others = messages.filter(({ role }) => role !== 'system');
+  if (others[0]?.role !== 'user') broken.push(`the first message is from the ${others[0]?.role}`);
+  for (const { role } of messages) if (!ROLES.has(String(role))) broken.push(`role ${role}`);
   return [...broken, ...pairing(groups)];
 }
 
@@ -129,6 +134,16 @@ function generalRules({ body, dialect }: FakeRequest): string[] {
   return broken;
 }
 
+/** Providers refuse two tools of one name. */
+function repeatedNames({ tools, toolConfig }: JsonObject): string[] {
+  const names = [...list(tools), ...list(object(toolConfig).tools)].map((tool) =>
+    String(tool.name ?? object(tool.function).name ?? object(tool.toolSpec).name ?? ''),
+  );
+  return names
+    .filter((name, index) => name !== '' && names.indexOf(name) !== index)
+    .map((name) => `two tools are called ${name}`);
+}
+
 function ownRules(request: FakeRequest): string[] {
   switch (request.dialect) {
     case 'openai':
@@ -144,5 +159,5 @@ function ownRules(request: FakeRequest): string[] {
 
 /** Sentences about what a provider would refuse; none when the request is fine. */
 export function brokenRules(request: FakeRequest): string[] {
-  return [...generalRules(request), ...ownRules(request)];
+  return [...generalRules(request), ...repeatedNames(request.body), ...ownRules(request)];
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert';
 import t from 'tap';
 import { type ModelSettings, STRUCTURED_OUTPUTS } from '../../shared/ipc/turn-snapshot.js';
-import type { JsonObject, JsonValue } from '../../shared/json.js';
+import type { JsonValue } from '../../shared/json.js';
 import type { Message, ToolCall } from '../../shared/transcript/message.js';
 import { repairHistory } from '../../shared/transcript/repair.js';
 import { writeAnthropic } from '../../worker/models/anthropic-request.js';
@@ -10,9 +10,9 @@ import { writeBedrock } from '../../worker/models/bedrock-request.js';
 import { writeOpenai } from '../../worker/models/openai-request.js';
 import type { ModelRequest } from '../../worker/models/provider.js';
 import { writeResponses } from '../../worker/models/responses-request.js';
+import { asReceived } from '../fakes/as-received.js';
 import { brokenHistory } from '../fakes/history-rules.js';
 import { brokenRules } from '../fakes/model-request-rules.js';
-import type { FakeRequest, HttpDialect } from '../fakes/model-steps.js';
 import { SETTINGS, TOOLS } from '../fakes/played-turn.js';
 
 const user = (text: string): Message => ({ role: 'user', text });
@@ -120,23 +120,6 @@ function chosenBy(random: (below: number) => number): Partial<ModelSettings> {
     temperature: random(2) === 0 ? null : 0,
     max_output_tokens: random(2) === 0 ? 0 : 1 + random(50),
     ...(random(2) === 0 ? {} : { structured_output: STRUCTURED_OUTPUTS[random(3)] ?? 'auto' }),
-  };
-}
-
-/** The request as a provider gets it: bytes, decoded again. */
-function asReceived(dialect: HttpDialect, text: string): FakeRequest {
-  const bodyText = Buffer.from(text).toString('utf8');
-  return {
-    index: 0,
-    method: 'POST',
-    path: '/model/x/converse-stream',
-    dialect,
-    headers: { 'anthropic-version': '2023-06-01', authorization: 'Bearer x' },
-    bodyText,
-    body: JSON.parse(bodyText) as JsonObject,
-    connection: 1,
-    receivedMs: 0,
-    aborted: new Promise(() => undefined),
   };
 }
 
