@@ -83,7 +83,7 @@ export class Broadcaster implements TurnWatch {
   live(turnId: string, event: LiveEvent): void {
     const seen = this.#watch(turnId, event);
     if (seen === undefined || !this.#subscribers.has(seen.threadId)) return;
-    const feed = this.#feeds.get(turnId) ?? this.#feed(turnId);
+    const feed = this.#feeds.get(turnId) ?? this.#fresh(turnId);
     if (feed === undefined) return;
     if (event.type === 'journal') this.#tellJournal(feed);
     else
@@ -94,18 +94,23 @@ export class Broadcaster implements TurnWatch {
   /** Turns under way are taken up where they stand: what they did so far is there to be read. */
   #open(threadId: string): void {
     for (const turn of openTurns(this.#parts.store, threadId)) {
-      const feed = this.#feed(turn.turn_id, turn);
+      const feed = this.#feed(turn);
       if (feed !== undefined) this.#steps(feed, () => undefined);
     }
   }
 
-  #feed(turnId: string, row?: TurnRow): Feed | undefined {
-    const { store } = this.#parts;
-    const turn = row ?? store.turns.get(turnId);
-    const thread = turn === undefined ? undefined : store.threads.get(turn.thread_id);
-    if (turn === undefined || thread === undefined) return undefined;
+  /** A turn that nobody has heard of yet. One that has ended was told to its end: its last events may be written at once. */
+  #fresh(turnId: string): Feed | undefined {
+    const turn = this.#parts.store.turns.get(turnId);
+    return turn === undefined || turn.state === 'ended' ? undefined : this.#feed(turn);
+  }
+
+  #feed(turn: TurnRow): Feed | undefined {
+    const { turn_id: turnId, thread_id: threadId } = turn;
+    const thread = this.#parts.store.threads.get(threadId);
+    if (thread === undefined) return undefined;
     const feed: Feed = {
-      address: { workspace_id: thread.workspace_id, thread_id: thread.thread_id, turn_id: turnId },
+      address: { workspace_id: thread.workspace_id, thread_id: threadId, turn_id: turnId },
       story: new TurnStory(factsOf(turn, this.#parts)),
       told: 0,
     };
@@ -151,9 +156,11 @@ export class Broadcaster implements TurnWatch {
   #watch(turnId: string, event: LiveEvent): Seen | undefined {
     let seen = this.#seen.get(turnId);
     if (seen === undefined) {
-      const threadId = this.#parts.store.turns.get(turnId)?.thread_id;
-      if (threadId === undefined) return undefined;
-      seen = { threadId, ...NOTHING_SEEN };
+      const turn = this.#parts.store.turns.get(turnId);
+      if (turn === undefined) return undefined;
+      seen = { threadId: turn.thread_id, ...NOTHING_SEEN };
+      // What comes after the end is not kept: nothing would take it away again.
+      if (turn.state === 'ended') return seen;
       this.#seen.set(turnId, seen);
     }
     if (event.type === 'progress' && event.progress.event === 'round') seen.round = event.progress.round;

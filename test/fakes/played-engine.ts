@@ -150,12 +150,32 @@ export class PlayedEngine implements Engine {
     this.call(turnId, callId, 'ask_human', { question });
   }
 
-  finish(turnId: string, status: TurnStatus = 'completed', reply = 'the answer'): void {
+  /** The last answer and the end in one transaction, told one after the other: as when a worker's last frames meet. */
+  sayAndFinish(turnId: string, text: string): void {
+    const said: JournalEvent = {
+      kind: 'assistant_message',
+      item_id: `last_${turnId}`,
+      round: 1,
+      text,
+      calls: [],
+      stop: 'stop',
+      model: 'm',
+    };
+    this.finish(turnId, 'completed', text, [said]);
+  }
+
+  finish(
+    turnId: string,
+    status: TurnStatus = 'completed',
+    reply = 'the answer',
+    before: JournalEvent[] = [],
+  ): void {
     const error = status === 'completed' ? {} : { error: { code: status, message: `it was ${status}` } };
     const event: JournalEvent = { kind: 'turn_ended', status, reply, ...error };
     this.store.transact('settle_turn', () => {
       const row = this.row(turnId);
-      this.store.events.append(turnId, row.thread_id, event, clock.now());
+      for (const each of [...before, event])
+        this.store.events.append(turnId, row.thread_id, each, clock.now());
       this.store.turns.transition(turnId, 'settle', {
         status,
         reply,
@@ -165,7 +185,7 @@ export class PlayedEngine implements Engine {
       });
       this.store.inbox.markDone(this.store.inbox.ofTurn(turnId)?.event_id ?? '');
     });
-    this.#live.emit('live', turnId, { type: 'journal', event });
+    for (const each of [...before, event]) this.#live.emit('live', turnId, { type: 'journal', event: each });
     this.#live.emit(`settled:${turnId}`);
   }
 }

@@ -124,6 +124,18 @@ t.test(
   },
 );
 
+t.test('events that are written together are told once, and nothing follows the end', async (t) => {
+  const stage = await gatewayStage(t);
+  const client = await opened(stage);
+  await client.call('turn/start', { thread_id: 'thr_1', turn_id: 'trn_1', input: text('x') });
+  client.told.length = 0;
+  stage.engine.sayAndFinish('trn_1', 'All at once.');
+  stage.engine.progress('trn_1', { event: 'delta', item_id: 'late', stream: 'text', text: 'late' });
+  await client.call('workspace/list', {});
+  t.same(methods(client), ['item/started', 'item/completed', 'turn/completed']);
+  t.same((await client.call('operator/turns', {})).turns, []);
+});
+
 t.test('a start that is sent again is carried out once', async (t) => {
   const stage = await gatewayStage(t);
   const client = await opened(stage);
