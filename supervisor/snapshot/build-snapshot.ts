@@ -13,6 +13,7 @@ import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
 import type { Message } from '../../shared/transcript/message.js';
 import type { Store } from '../store/types.js';
 import { placeKnowledge } from './knowledge-place.js';
+import { memoryHint } from './memory-hint.js';
 import { readProjectNotes } from './project-notes.js';
 import { renderPrompt } from './prompt.js';
 import { makeSpool } from './spool.js';
@@ -52,8 +53,10 @@ export function buildSnapshot(
 ): TurnSnapshot {
   const { config } = parts;
   const security = securityOf(parts, turn.turnId);
-  const tools = [...toolPlan()];
-  const { slot, notes } = placeKnowledge(parts.template, parts.knowledge ?? '');
+  const only = parts.store.turns.get(turn.turnId)?.options.tools;
+  const tools = toolPlan().filter(({ name }) => only?.includes(name) ?? true);
+  const { slot, notes: references } = placeKnowledge(parts.template, parts.knowledge ?? '');
+  const notes = [...rememberedBy(parts.store, turn.turnId, tools), ...references];
   const systemPrompt = renderPrompt(parts.template, {
     name: config.agent.name,
     instruction: config.agent.instruction,
@@ -85,6 +88,13 @@ export function buildSnapshot(
     budget_admission: parts.budgetAdmission,
     ...(room === undefined ? {} : { context: foldingOf(room, config) }),
   };
+}
+
+/** As of the start of the turn. */
+function rememberedBy(store: Store, turnId: string, tools: readonly PlannedTool[]): Message[] {
+  const row = store.turns.get(turnId);
+  const names = tools.map((tool) => tool.name);
+  return memoryHint(store.memory, names, row?.started_at_ms ?? row?.created_at_ms ?? 0);
 }
 
 /** A turn may name its own permission mode. */

@@ -46,6 +46,8 @@ export function randomThread(chance: Chance): RandomThread {
     if (!last) events.push(ended(chance));
     for (const event of events) rows.push({ seq: rows.length + 1, turn_id: `turn_${turn}`, event });
   }
+  // The beginning of a thread may be gone.
+  if (turns > 1 && chance(4) === 0) rows.shift();
   const cut = rows[chance(rows.length)];
   const folded = chance(3) === 0 && cut !== undefined;
   return {

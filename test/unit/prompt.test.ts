@@ -42,6 +42,19 @@ t.test('the built-in prompt', async (t) => {
     for (const heading of ['## Instruction', '## Project notes', '## Permissions', '{{', '}}'])
       t.notMatch(prompt, heading, heading);
   });
+  t.test('runs from what never changes to what changes most', async (t) => {
+    const prompt = render({
+      instruction: 'Be kind.',
+      restricted: true,
+      instructions: [{ path: 'AGENTS.md', text: 'notes' }],
+    });
+    t.same(prompt.match(/^You are desk|^## .+$/gm), [
+      'You are desk',
+      '## Instruction',
+      '## Permissions',
+      '## Project notes',
+    ]);
+  });
   t.test('says when some actions ask first', async (t) => {
     t.match(render({ restricted: true, mode: 'supervised' }), /## Permissions\n.*supervised/s);
   });
