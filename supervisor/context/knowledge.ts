@@ -53,10 +53,11 @@ export class Knowledge {
   }
 }
 
-function placeOf({ path, url, token }: Config['knowledge']['search']): SearchOrder['place'] | null {
-  if (path !== null) return { kind: 'files', root: path };
-  if (url === null) return null;
-  return { kind: 'server', url, ...(token === null ? {} : { token: token.reveal() }) };
+function placeOf(search: Config['knowledge']['search']): SearchOrder['place'] | null {
+  if (search.path !== null) return { kind: 'files', root: search.path };
+  if (search.url === null) return null;
+  const token = search.token === null ? {} : { token: search.token.reveal() };
+  return { kind: 'server', url: search.url, ...token };
 }
 
 /** Each line of a text is quoted, so that nothing in it can pass for a heading of ours. */
