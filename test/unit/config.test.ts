@@ -214,6 +214,7 @@ t.test('every number has a least and a most', async (t) => {
     'intelligence.confidence.preflight',
     'intelligence.confidence.decide',
     'context.instructions_max',
+    'context.max_compactions',
     'limits.max_message_depth',
     'limits.cancel_grace',
     'limits.kill_grace',
