@@ -16,6 +16,7 @@ const BENCHES: readonly Bench[] = [
   { word: 'spawn', run: async () => (await import('./spawn.js')).spawnBench() },
   { word: 'ipc', run: async () => (await import('./ipc.js')).ipcBench() },
   { word: 'journal', run: async () => (await import('./journal.js')).journalBench() },
+  { word: 'scale', run: async () => (await import('./scale.js')).scaleBench() },
 ];
 
 interface Failed {
