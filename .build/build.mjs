@@ -31,11 +31,29 @@ const shared = {
   banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
 };
 
+/** What the command runs before it compiles the rest of itself. */
+const AHEAD = './ahead.cjs';
+
+const aheadApart = {
+  name: 'ahead-apart',
+  setup(build) {
+    build.onResolve({ filter: /\/launch-ahead\.js$/ }, () => ({ path: AHEAD, external: true }));
+  },
+};
+
 async function bundles() {
   await build({
     ...shared,
-    entryPoints: { turnd: 'supervisor/main.ts' },
+    entryPoints: { ahead: 'supervisor/processes/launch-ahead.ts' },
     plugins: [lazyModules],
+    minifyIdentifiers: true,
+    outdir: 'dist',
+    outExtension: { '.js': '.cjs' },
+  });
+  await build({
+    ...shared,
+    entryPoints: { turnd: 'supervisor/main.ts' },
+    plugins: [lazyModules, aheadApart],
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
@@ -54,7 +72,8 @@ async function bundles() {
     outExtension: { '.js': '.cjs' },
   });
   await splitWithCache('dist', 'worker', exerciseWorker);
-  await splitWithCache('dist', 'turnd', exerciseJob);
+  const first = `require('${AHEAD}').launchIfJob(process.argv.slice(2),process.env);\n`;
+  await splitWithCache('dist', 'turnd', exerciseJob, first);
   chmodSync('dist/turnd.cjs', 0o755);
 }
 
