@@ -31,29 +31,11 @@ const shared = {
   banner: { js: 'const __moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
 };
 
-/** What the command runs before it compiles the rest of itself. */
-const AHEAD = './ahead.cjs';
-
-const aheadApart = {
-  name: 'ahead-apart',
-  setup(build) {
-    build.onResolve({ filter: /\/launch-ahead\.js$/ }, () => ({ path: AHEAD, external: true }));
-  },
-};
-
 async function bundles() {
   await build({
     ...shared,
-    entryPoints: { ahead: 'supervisor/processes/launch-ahead.ts' },
-    plugins: [lazyModules],
-    minifyIdentifiers: true,
-    outdir: 'dist',
-    outExtension: { '.js': '.cjs' },
-  });
-  await build({
-    ...shared,
     entryPoints: { turnd: 'supervisor/main.ts' },
-    plugins: [lazyModules, aheadApart],
+    plugins: [lazyModules],
     outdir: 'dist',
     outExtension: { '.js': '.cjs' },
     banner: { js: `#!/usr/bin/env node\n${shared.banner.js}` },
@@ -72,8 +54,7 @@ async function bundles() {
     outExtension: { '.js': '.cjs' },
   });
   await splitWithCache('dist', 'worker', exerciseWorker);
-  const first = `require('${AHEAD}').launchIfJob(process.argv.slice(2),process.env);\n`;
-  await splitWithCache('dist', 'turnd', exerciseJob, first);
+  await splitWithCache('dist', 'turnd', exerciseJob);
   chmodSync('dist/turnd.cjs', 0o755);
 }
 

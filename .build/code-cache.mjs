@@ -10,12 +10,10 @@ import { join, resolve } from 'node:path';
 
 const WRAPPER = ['(function(exports,require,module,__filename,__dirname){', '\n})'];
 
-// Everything is read before `first` runs: what that starts may take the last descriptors of a process that has few.
-const loader = (name, hash, shebang, first) => `${shebang}'use strict';
-const vm=require('vm'),fs=require('fs'),filename=__dirname+'/${name}-${hash}.js';
+const loader = (name, hash, shebang) => `${shebang}'use strict';
+const vm=require('vm'),fs=require('fs'),body=__dirname+'/${name}-${hash}.js';
 let cachedData;try{cachedData=fs.readFileSync(__dirname+'/${name}-${hash}.cache')}catch{}
-const code=fs.readFileSync(filename,'latin1');
-${first}new vm.Script(code,{filename,cachedData}).runInThisContext()(exports,require,module,__filename,__dirname);
+new vm.Script(fs.readFileSync(body,'latin1'),{filename:body,cachedData}).runInThisContext()(exports,require,module,__filename,__dirname);
 `;
 
 /**
@@ -41,9 +39,9 @@ script.runInThisContext()(exports,require,module,body,require('path').dirname(bo
 
 /**
  * Splits dist/NAME.cjs as said above. `exercise(argv)` runs the command `argv` through what the bundle should be quick
- * at; when it fails there is no cache, and that is said. `first` is code to run when the bundle is read and not yet compiled.
+ * at; when it fails there is no cache, and that is said.
  */
-export async function splitWithCache(folder, name, exercise, first = '') {
+export async function splitWithCache(folder, name, exercise) {
   const file = join(folder, `${name}.cjs`);
   const source = readFileSync(file, 'utf8');
   const shebang = /^#!.*\n/.exec(source)?.[0] ?? '';
@@ -64,7 +62,7 @@ export async function splitWithCache(folder, name, exercise, first = '') {
   } finally {
     rmSync(recorderFile);
   }
-  put(file, loader(name, hash, shebang, first));
+  put(file, loader(name, hash, shebang));
   for (const old of readdirSync(folder))
     if (new RegExp(`^${name}-[0-9a-f]{12}\\.(js|cache)$`).test(old) && !made.includes(old))
       rmSync(join(folder, old));

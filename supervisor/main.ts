@@ -1,11 +1,11 @@
 // Entry of the command: run the verb, tell expected failures in one line, leave with the code of the table.
 // What a job needs first, its worker, is launched before anything else is loaded.
 import { EXIT } from './exit-codes.js';
-import { launchIfJob } from './processes/launch-ahead.js';
+import { launchAhead } from './processes/launch-ahead.js';
 import type { LaunchedAhead } from './processes/types.js';
 
 async function main(argv: readonly string[]): Promise<number> {
-  const ahead = launchIfJob(argv, process.env);
+  const ahead = isJob(argv) ? launchAhead(process.env) : null;
   const { processIo, writeAll } = await import('./cli/io.js');
   const { TurndError } = await import('../shared/errors.js');
   const io = processIo();
@@ -34,6 +34,11 @@ async function tellLost(error: Error, code: number): Promise<number> {
   const { writeAll } = await import('./cli/io.js');
   await writeAll(process.stderr, `turnd: the output could not be written: ${error.message}\n`);
   return code === EXIT.ok ? EXIT.failed : code;
+}
+
+/** Good enough to start early: a command that turns out to be something else ends the worker again. */
+function isJob(argv: readonly string[]): boolean {
+  return argv.some((arg) => arg === '-p' || arg === '--prompt' || arg.startsWith('--prompt='));
 }
 
 /** After a job this is gone already; after a usage error nobody has taken it. */
