@@ -23,6 +23,8 @@ export interface GatewayParts {
   readonly workspaceRoot: string;
   /** The model of turns that name none, and who serves it, as clients see them; and models that a turn may name. */
   readonly model: Omit<ModelNames, 'others'> & Partial<Pick<ModelNames, 'others'>>;
+  /** How the daemon ends when a client asks for it; left out: the supervisor drains, and somebody else ends the process. */
+  readonly drain?: () => Promise<void>;
   /** Left out: 20 s. */
   readonly pingMs?: number;
 }
@@ -54,6 +56,7 @@ export async function startGateway(parts: GatewayParts): Promise<Gateway> {
     model: { others: [], ...parts.model },
     onBusyThread: gateway.on_busy_thread,
     startedAtMs: clock.now(),
+    drain: parts.drain ?? (() => supervisor.drain()),
     connections: () => connections.size,
   });
   const router = new Router({ handlers, clock, logger });

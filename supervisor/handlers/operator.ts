@@ -40,7 +40,7 @@ export function operatorHandlers(parts: HandlerParts): HandlersOf<Names> {
     },
     'operator/drain': () => {
       // The answer does not wait for the last turn: the connection ends when the daemon does.
-      void engine.drain();
+      void parts.drain();
       return status();
     },
   };

@@ -55,6 +55,8 @@ export interface HandlerParts {
   readonly model: ModelNames;
   readonly onBusyThread: 'queue' | 'reject';
   readonly startedAtMs: number;
+  /** Lets turns finish and ends the daemon. */
+  drain(): Promise<void>;
   connections(): number;
 }
 
