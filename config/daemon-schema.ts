@@ -18,6 +18,11 @@ export const laneAge = duration(
   { min: 0, max: HOUR },
 );
 
+export const parkAfter = duration(
+  'How long a turn that waits for a person, a time or another turn keeps its worker and its place.',
+  { min: 0, max: HOUR },
+);
+
 export const lifecycle = group('How a daemon ends.', {
   drain_timeout: duration('Time that turns at work get to finish. What is left goes on at the next start.', {
     min: 0,

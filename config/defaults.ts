@@ -21,6 +21,8 @@ export const DEFAULTS: Config = {
     warm_workers: 2,
     // Longer than most turns take, short enough that work in the background is done the same minute.
     lane_age_ms: 30 * SECOND,
+    // Most answers that come at all while somebody looks come within a minute; a worker for the rest only takes room.
+    park_after_ms: 60 * SECOND,
     // What is short and calls for no work is answered faster without a look at it.
     preflight: 'auto',
   },

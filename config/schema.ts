@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { budget, modelName, PRICE } from './budget-schema.js';
 import { compactAt, keepLast, maxCompactions, modelWindow, summarize } from './context-schema.js';
-import { laneAge, lifecycle, messageDepth, minFree, queue, startPrompt } from './daemon-schema.js';
+import { laneAge, lifecycle, messageDepth, minFree, parkAfter, queue, startPrompt } from './daemon-schema.js';
 import { gateway } from './gateway-schema.js';
 import { confidence, knowledge, preflight } from './knowledge-schema.js';
 import {
@@ -74,6 +74,7 @@ const agent = group('Who the agent is, and how many turns it works on at once.',
     max: 64,
   }),
   lane_age: laneAge,
+  park_after: parkAfter,
   preflight,
 });
 

@@ -124,7 +124,18 @@ export const turnSnapshot = v.object({
   /** Ask the supervisor before each model call. */
   budget_admission: v.boolean(),
   /** What earlier windows of this turn used, when it goes on: counters start from here. */
-  prior: v.optional(v.object({ rounds: count, tokens: count, calls: count, tool_calls: count })),
+  prior: v.optional(
+    v.object({
+      rounds: count,
+      tokens: count,
+      calls: count,
+      tool_calls: count,
+      /** Text of answers that the output limit cut, which the next one goes on from. */
+      unfinished: v.optional(v.string()),
+      /** An answer that was recorded but not acted upon: nothing is asked again before it is. */
+      last: v.optional(v.object({ text: v.string(), stop: v.string(), finish: v.optional(jsonObject) })),
+    }),
+  ),
   /** JSON Schema that the final answer must match; absent for prose. */
   output_schema: v.optional(jsonObject),
 });

@@ -5,6 +5,7 @@ import { CONTEXT_TOOLS } from './context-tools.js';
 import { MEMORY_TOOLS } from './memory-tools.js';
 import { PLAN_TOOLS } from './plan-tools.js';
 import type { ToolSpec } from './tool-spec.js';
+import { WAITING_TOOLS } from './waiting-tools.js';
 
 export const finishParams = v.strictObject({
   status: v.picklist(['completed', 'failed', 'refused', 'cancelled']),
@@ -16,6 +17,14 @@ export const finishParams = v.strictObject({
   ),
   reason: v.optional(
     v.pipe(v.string(), v.maxLength(4000), v.description('why, when the status is not completed')),
+  ),
+  exit: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'true: the daemon that runs this turn ends too, once its other work is done. Rarely wanted.',
+      ),
+    ),
   ),
 });
 
@@ -36,5 +45,6 @@ export const STATE_TOOLS: readonly ToolSpec[] = [
   ...MEMORY_TOOLS,
   ...ARTIFACT_TOOLS,
   ...CONTEXT_TOOLS,
+  ...WAITING_TOOLS,
   FINISH,
 ];

@@ -19,4 +19,6 @@ export interface ToolSpec {
   readonly readOnly: boolean;
   /** An unchanged repeat looks again at something that may have changed: loop detection then counts only repeats whose result is identical too. Absent: as `readOnly`. */
   readonly polls?: boolean;
+  /** Of a tool that the supervisor runs: its answer may come later, and the turn is parked if that takes long. */
+  readonly waits?: boolean;
 }

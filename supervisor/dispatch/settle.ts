@@ -4,7 +4,7 @@ import type { JournalEvent } from '../../shared/journal.js';
 import type { TurnStatus } from '../../shared/outcome.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import { type Governor, spenderOf } from '../budgets/governor.js';
-import type { EventRow, Store } from '../store/types.js';
+import type { EventRow, Store, TurnRow } from '../store/types.js';
 import { pricedUsage, settleUsage } from './turn-budget.js';
 
 export interface Ending {
@@ -17,6 +17,8 @@ export interface Ending {
   readonly lostCall: LostCall | null;
   /** The turn was not let start. */
   readonly notRun?: boolean;
+  /** How long its last window ran. */
+  readonly activeMs?: number;
 }
 
 export interface LostCall {
@@ -63,15 +65,8 @@ export function settleInside(
   if (turn === undefined || turn.state === 'ended') return [];
   const rows = store.events.ofTurn(turnId);
   const events: JournalEvent[] = sealOpenCalls(store, rows);
-  if (ending.lostCall !== null) {
-    const { index: callIndex, model, inputTokens, outputTokens } = ending.lostCall;
-    const tokens = { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: 0 };
-    const call = { callIndex, model, usage: { ...tokens, estimated: true } };
-    const spender = spenderOf(store, turnId, turn.thread_id);
-    const event = pricedUsage(governor, spender, model, call);
-    settleUsage(store, governor, spender, event, nowMs);
-    events.push(event);
-  } else governor.release(turnId);
+  for (const wait of store.waits.openOf(turnId)) store.waits.close(wait.wait_id);
+  events.push(...chargeLost(store, governor, turn, ending.lostCall, nowMs));
   if (ending.status !== 'completed') events.push({ kind: 'note', text: endNote(ending) });
   const reply = wellFormed(ending.reply);
   events.push({
@@ -86,8 +81,9 @@ export function settleInside(
     reply,
     error_code: ending.error?.code ?? null,
     error_message: ending.error?.message ?? null,
-    rounds: ending.rounds,
-    tool_calls: ending.toolCalls,
+    rounds: Math.max(turn.rounds, ending.rounds),
+    tool_calls: Math.max(turn.tool_calls, ending.toolCalls),
+    active_ms: turn.active_ms + Math.max(0, Math.round(ending.activeMs ?? 0)),
     ended_at_ms: nowMs,
   });
   const inbox = store.inbox.ofTurn(turnId);
@@ -95,20 +91,48 @@ export function settleInside(
   return events;
 }
 
+/** What a call that was lost under way is charged; without one, what was held back is given back. Inside a transaction. */
+export function chargeLost(
+  store: Store,
+  governor: Governor,
+  { turn_id: turnId, thread_id: threadId }: TurnRow,
+  lost: LostCall | null,
+  nowMs: number,
+): JournalEvent[] {
+  if (lost === null) {
+    governor.release(turnId);
+    return [];
+  }
+  const { index: callIndex, model, inputTokens, outputTokens } = lost;
+  const tokens = { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: 0 };
+  const spender = spenderOf(store, turnId, threadId);
+  const event = pricedUsage(governor, spender, model, {
+    callIndex,
+    model,
+    usage: { ...tokens, estimated: true },
+  });
+  settleUsage(store, governor, spender, event, nowMs);
+  return [event];
+}
+
 function endNote({ status, error, notRun }: Ending): string {
   const why = error === null ? '' : `: ${error.message}`;
   return notRun ? `turn not run${why}` : `turn ended with status ${status}${why}`;
 }
 
-/** Gives every call that has no result exactly one, saying what is known. */
-function sealOpenCalls(store: Store, rows: readonly EventRow[]): JournalEvent[] {
+/** Gives every call that has no result exactly one, saying what is known; but for those that are to stay open. */
+export function sealOpenCalls(
+  store: Store,
+  rows: readonly EventRow[],
+  staysOpen: (callId: string) => boolean = () => false,
+): JournalEvent[] {
   const answered = new Set<string>();
   for (const { event } of rows) if (event.kind === 'tool_result') answered.add(event.call_id);
   const sealed: JournalEvent[] = [];
   for (const { event } of rows) {
     if (event.kind !== 'assistant_message') continue;
     for (const call of event.calls) {
-      if (answered.has(call.call_id)) continue;
+      if (answered.has(call.call_id) || staysOpen(call.call_id)) continue;
       answered.add(call.call_id);
       const known = store.calls.get(call.call_id);
       const state = known === undefined ? 'not_started' : store.calls.transition(call.call_id, 'seal');
@@ -117,7 +141,7 @@ function sealOpenCalls(store: Store, rows: readonly EventRow[]): JournalEvent[] 
         kind: 'tool_result',
         call_id: call.call_id,
         tool: call.name,
-        content: { error: interrupted ? 'interrupted, effect unknown' : 'not started' },
+        content: { error: sealText(interrupted, store.waits.get(call.call_id) !== undefined) },
         is_error: true,
         end: interrupted ? 'interrupted' : 'not_started',
         duration_ms: 0,
@@ -125,4 +149,9 @@ function sealOpenCalls(store: Store, rows: readonly EventRow[]): JournalEvent[] 
     }
   }
   return sealed;
+}
+
+function sealText(interrupted: boolean, waited: boolean): string {
+  if (!interrupted) return 'not started';
+  return waited ? 'the turn ended before the answer came' : 'interrupted, effect unknown';
 }

@@ -1,67 +1,30 @@
-// One turn's life: take a worker, freeze the snapshot, hand it over, fold what comes back, settle exactly once.
-// Whatever ends the turn (its own outcome, a cancel, the deadline, the worker's death) ends in the same settle.
-import type { Clock } from '../../shared/clock.js';
-import type { ErrorCode, Failure } from '../../shared/errors.js';
-import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
-import type { TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
-import type { JournalEvent } from '../../shared/journal.js';
-import type { Masker } from '../../shared/mask.js';
+// One window of a turn: take a worker, freeze the snapshot, hand it over, fold what comes back, and end in one of two
+// ways. The turn settles, exactly once, whatever ended it (its own outcome, a cancel, the deadline, the worker's death);
+// or it is put back and goes on later.
+import type { Failure } from '../../shared/errors.js';
 import type { EndReason } from '../../shared/outcome.js';
-import { type Governor, spenderOf } from '../budgets/governor.js';
-import type { WarmPool, WorkerExit, WorkerHandle } from '../processes/types.js';
+import { spenderOf } from '../budgets/governor.js';
+import type { WorkerExit, WorkerHandle } from '../processes/types.js';
 import { dropSpool } from '../snapshot/spool.js';
-import type { Store, TurnRow } from '../store/types.js';
-import {
-  type Ask,
-  flushJournal,
-  type LiveListener,
-  type RunningTurn,
-  unwrittenOf,
-} from '../tools/running-turn.js';
+import type { TurnRow } from '../store/types.js';
+import type { RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
-import { type FoldAnswer, type FoldReason, foldFrame, type Terminal } from './fold-frame.js';
+import type { Terminal } from './fold-frame.js';
+import { FrameDesk } from './frame-desk.js';
 import type { Waiting } from './gate.js';
-import { settle } from './settle.js';
+import { ParkWatch } from './park-watch.js';
+import { type BeforeTurn, NO_EXTRAS, type TurnExtras } from './phases.js';
+import type { Flight, RunnerParts } from './runner-parts.js';
+import type { Ending } from './settle.js';
 import { SnapshotName } from './snapshot-name.js';
 import { TurnBudget } from './turn-budget.js';
-import { exitFields, lostCallOf, messageOf, type RunnerEvent, unrecorded } from './turn-evidence.js';
+import { exitFields, lostCallOf, messageOf, unrecorded, unrecordedEnd } from './turn-evidence.js';
+import { untilStopped } from './until-stopped.js';
+import { openWindow, runningTurn } from './window.js';
+import { putBack, settleAnswered, settleTurn } from './window-end.js';
 
 /** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
 const DEADLINE_SLACK_MS = 1_500;
-
-export interface RunnerParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly pool: WarmPool;
-  readonly masker: Masker;
-  readonly ask: Ask;
-  readonly live: LiveListener;
-  readonly governor: Governor;
-  /** Something that budgets held back is free again: others may go. */
-  readonly budgetFreed: () => void;
-  /** Freezes the turn's input; called once, when a worker is there. */
-  freeze(turn: Waiting, marker: string): { snapshot: TurnSnapshot; credentials: TurnCredentials };
-  /** Folds a thread while its turn runs; left out: nothing is ever folded. Never rejects. */
-  compact?(
-    turn: Waiting & { readonly snapshot: TurnSnapshot },
-    reason: FoldReason,
-    signal: AbortSignal,
-  ): Promise<FoldAnswer>;
-  /** Names a snapshot by its content. */
-  hashOf(snapshot: TurnSnapshot): string;
-  optionRefused(model: string, option: string): void;
-  log(event: RunnerEvent, fields: Record<string, unknown>): void;
-}
-
-/** A turn in flight, as the scheduler holds it. */
-export interface Flight {
-  readonly turn: Waiting;
-  /** Resolves when the turn is settled; rejects never. */
-  readonly settled: Promise<TurnRow>;
-  /** Resolves when its worker is gone too, with everything it started. */
-  readonly gone: Promise<void>;
-  end(reason: EndReason, now: boolean): void;
-}
 
 /** `reserve` runs inside the transaction that dispatches the turn. */
 export function flyTurn(parts: RunnerParts, waiting: Waiting, reserve: () => void): Flight {
@@ -73,22 +36,26 @@ export function flyTurn(parts: RunnerParts, waiting: Waiting, reserve: () => voi
 class TurnFlight implements Flight {
   readonly turn: Waiting;
   readonly settled: Promise<TurnRow>;
-  readonly gone: Promise<void>;
+  readonly gone: Flight['gone'];
   readonly #parts: RunnerParts;
-  readonly #reserve: () => void;
+  #reserve: () => void;
   #resolveSettled: (row: TurnRow) => void = () => undefined;
-  #resolveGone: () => void = () => undefined;
+  #resolveGone: (left: 'ended' | 'requeued' | 'unrecorded') => void = () => undefined;
   #worker: WorkerHandle | null = null;
   #running: RunningTurn | null = null;
-  /** As it was when the turn began. */
+  #watch: ParkWatch | null = null;
+  /** As it was when the window began, then as it ended. */
   #row: TurnRow | null = null;
+  #left: 'ended' | 'requeued' | null = null;
+  #openedMs: number | null = null;
   #endReason: EndReason | null = null;
   #fault: Failure | null = null;
   #cancelDeadline: () => void = () => undefined;
-  #flushing = false;
   #name: SnapshotName | null = null;
   /** Ends what the supervisor does for the turn beside its worker. */
   readonly #beside = new AbortController();
+  /** Ends what is done for the thread when the turn is over. */
+  readonly #after = new AbortController();
 
   constructor(parts: RunnerParts, turn: Waiting, reserve: () => void) {
     this.#parts = parts;
@@ -103,151 +70,152 @@ class TurnFlight implements Flight {
   }
 
   async run(): Promise<void> {
-    const worker = this.#parts.pool.take();
-    this.#worker = worker;
+    let recorded = true;
     try {
-      this.#begin(worker);
+      const extras = this.#prepare();
+      // What needs no preparation gets its worker at once.
+      if (extras instanceof Promise) await extras.then((ready) => ready && this.#work(ready));
+      else if (extras !== null) await this.#work(extras);
     } catch (error) {
-      // Nothing was sent yet: the turn ends with what kept it from starting.
-      this.#fault ??= {
-        code: 'internal_error',
-        message: `the turn could not be started: ${messageOf(error)}`,
-      };
-      worker.end('protocol', { now: true });
+      recorded = this.#giveUp(error);
     }
-    const exit = await worker.ended;
-    try {
-      this.#settle(null, exit);
-    } catch (error) {
-      this.#giveUp(error);
-    }
-    if (this.#running !== null) dropSpool(this.#running.snapshot.spool_dir);
-    this.#parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
     this.#cancelDeadline();
-    this.#resolveGone();
-  }
-
-  /** The store takes no more, as on a full disk. Who waits is told; the next start settles the turn. */
-  #giveUp(error: unknown): void {
-    if (this.#row === null) throw error;
-    const failure = this.#fault ?? unrecorded(error);
-    this.#parts.log('turn.unrecorded', { turn_id: this.turn.turnId, message: failure.message });
-    this.#resolveSettled({
-      ...this.#row,
-      status: 'failed',
-      error_code: failure.code,
-      error_message: failure.message,
-      rounds: this.#running?.rounds ?? 0,
-      tool_calls: this.#running?.toolCalls ?? 0,
-    });
-  }
-
-  #begin(worker: WorkerHandle): void {
-    // The durable flag decides: what was asked to end before it started is sent nothing.
-    const row = this.#parts.store.turns.get(this.turn.turnId);
-    this.#row = row ?? null;
-    if (row?.end_requested) {
-      this.#endReason ??= row.end_requested;
-      this.#settle(null, null);
-    } else {
-      this.#handOver(worker);
-    }
+    if (this.#left === 'ended' && this.#row !== null)
+      await this.#parts.after?.(this.turn, this.#row, this.#after.signal);
+    this.#resolveGone(recorded ? (this.#left ?? 'unrecorded') : 'unrecorded');
   }
 
   /** Idempotent; `now` skips the grace of the ladder. */
   end(reason: EndReason, now: boolean): void {
     this.#endReason ??= reason;
     this.#beside.abort(this.#endReason);
+    this.#after.abort(this.#endReason);
     if (this.#running !== null) this.#running.ending = true;
     this.#worker?.end(this.#endReason, { now });
-  }
-
-  #handOver(worker: WorkerHandle): void {
-    const { store, clock } = this.#parts;
-    const { snapshot, credentials } = this.#parts.freeze(this.turn, worker.marker);
-    store.transact('dispatch_turn', () => {
-      this.#reserve();
-      store.turns.transition(this.turn.turnId, 'dispatch', {
-        worker_id: worker.workerId,
-        pid: worker.pid,
-        pid_start: worker.pidStart,
-        model: snapshot.model.model,
-        started_at_ms: clock.now(),
-      });
-    });
-    const spender = spenderOf(store, this.turn.turnId, this.turn.threadId);
-    const budget = new TurnBudget(this.#parts, spender, snapshot.model);
-    this.#running = this.#runningTurn(snapshot);
-    this.#cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
-      this.#stop('deadline'),
-    );
-    this.#name = new SnapshotName(this.#parts, this.turn.turnId, snapshot);
-    let seen = false;
-    worker.onFrame((frame) => {
-      if (this.#running === null) return;
-      if (!seen) {
-        seen = true;
-        this.#markRunning();
-      }
-      this.#fold(worker, this.#running, budget, frame);
-    });
-    worker.send({ type: 'turn', snapshot, credentials });
-  }
-
-  /** A frame that cannot be folded (a broken worker, a store that cannot write) ends this turn, never the supervisor. */
-  #fold(worker: WorkerHandle, running: RunningTurn, budget: TurnBudget, frame: ToSupervisor): void {
-    const fail = (code: ErrorCode, message: string): void => {
-      this.#fault ??= { code, message };
-      running.ending = true;
-      worker.end('protocol', { now: true });
-    };
-    const broken = (error: unknown): void => {
-      const { code, message } = unrecorded(error);
-      fail(code, message);
-    };
+    // One that is on its way back to the queue has no worker to say how it ended.
+    if (this.#left !== 'requeued') return;
     try {
-      foldFrame(running, frame, {
-        budget,
-        send: (down) => void worker.send(down),
-        compact: (reason) => this.#compact(running, reason),
-        terminal: (terminal) => this.#settle(terminal, null),
-        optionRefused: this.#parts.optionRefused,
-        retry: ({ attempt, delay_ms, reason }) =>
-          this.#parts.log('model.retry', { turn_id: this.turn.turnId, attempt, delay_ms, reason }),
-        violation: (message) => fail('protocol_violation', message),
-        broken,
-      });
-      this.#flushSoon(running, broken);
+      this.#settle(null, null);
     } catch (error) {
-      broken(error);
+      this.#giveUp(error);
     }
   }
 
-  #compact({ snapshot }: RunningTurn, reason: FoldReason): Promise<FoldAnswer> {
-    const { compact } = this.#parts;
-    if (compact === undefined) return Promise.resolve({ messages: null, problem: 'nothing is ever folded' });
-    return compact({ ...this.turn, snapshot }, reason, this.#beside.signal);
+  suspend(reason: 'park' | 'drain'): void {
+    if (this.#left === 'ended') this.#after.abort(reason);
+    if (this.#left !== null) return;
+    if (this.#endReason !== null) {
+      this.end(this.#endReason, true);
+      return;
+    }
+    try {
+      this.#requeue(reason);
+    } catch (error) {
+      this.#fault ??= unrecorded(error);
+      if (this.#running !== null) this.#running.ending = true;
+      this.#worker?.end('protocol', { now: true });
+    }
   }
 
-  /** What no later frame of the same bundle took along is written once the bundle is through. */
-  #flushSoon(running: RunningTurn, broken: (error: unknown) => void): void {
-    if (running.unwritten.length === 0 || this.#flushing) return;
-    this.#flushing = true;
-    setImmediate(() => {
-      this.#flushing = false;
-      try {
-        flushJournal(running);
-      } catch (error) {
-        broken(error);
-      }
+  /** Null when the turn is over before it began. */
+  #prepare(): TurnExtras | null | Promise<TurnExtras | null> {
+    const { store, before } = this.#parts;
+    // The durable flag decides: what was asked to end before it started is sent nothing.
+    const row = store.turns.get(this.turn.turnId);
+    this.#row = row ?? null;
+    if (row?.end_requested) {
+      this.#endReason ??= row.end_requested;
+      this.#settle(null, null);
+      return null;
+    }
+    if (before === undefined || (row?.windows ?? 0) > 0) return NO_EXTRAS;
+    const preparing = before(this.turn, this.#beside.signal);
+    return preparing === null ? NO_EXTRAS : this.#prepared(preparing);
+  }
+
+  async #prepared(preparing: Promise<BeforeTurn>): Promise<TurnExtras | null> {
+    const { store, governor } = this.#parts;
+    const { turnId, threadId } = this.turn;
+    // What was admitted is held from now on: others may be admitted meanwhile.
+    if (governor.active) store.transact('reserve_call', this.#reserve);
+    this.#reserve = () => undefined;
+    const ready = await untilStopped(preparing, this.#beside.signal);
+    if (ready?.kind === 'go') return ready.extras;
+    if (ready !== null) this.#ended(settleAnswered(this.#parts, turnId, threadId, ready.reply));
+    else if (this.#left === null) this.#settle(null, null);
+    // Its thread is held as long as anything works on it.
+    await preparing;
+    return null;
+  }
+
+  /** The worker's part, from its start to its end. */
+  async #work(extras: TurnExtras): Promise<void> {
+    const worker = this.#parts.pool.take();
+    this.#worker = worker;
+    try {
+      this.#handOver(worker, extras);
+    } catch (error) {
+      // Nothing was sent yet: the turn ends with what kept it from starting.
+      const message = `the turn could not be started: ${messageOf(error)}`;
+      this.#fault ??= { code: 'internal_error', message };
+      worker.end('protocol', { now: true });
+    }
+    const exit = await worker.ended;
+    try {
+      if (this.#left === null) this.#settle(null, exit);
+    } finally {
+      if (this.#running !== null) dropSpool(this.#running.snapshot.spool_dir);
+      this.#parts.log('worker.exit', { turn_id: this.turn.turnId, pid: worker.pid, ...exitFields(exit) });
+    }
+  }
+
+  #handOver(worker: WorkerHandle, extras: TurnExtras): void {
+    const { store, clock, live } = this.#parts;
+    const { turnId, threadId } = this.turn;
+    const row = store.turns.get(turnId);
+    if (row === undefined) throw new TypeError(`there is no turn ${turnId}`);
+    const { snapshot, credentials } = this.#parts.freeze(this.turn, worker.marker, extras);
+    const events = store.transact('dispatch_turn', () => {
+      this.#reserve();
+      return openWindow(store, row, worker, snapshot, clock.now());
     });
+    this.#openedMs = clock.monotonic();
+    for (const event of events) live(turnId, { type: 'journal', event });
+    const budget = new TurnBudget(this.#parts, spenderOf(store, turnId, threadId), snapshot);
+    const watch = new ParkWatch({
+      clock,
+      parkAfterMs: this.#parts.parkAfterMs,
+      commandMaxMs: snapshot.limits.exec_timeout_max_ms,
+      openWaits: () => this.#parts.waits.openOf(turnId),
+      park: () => this.suspend('park'),
+    });
+    this.#watch = watch;
+    const running = runningTurn(this.#parts, this.turn, snapshot, {
+      ending: this.#endReason !== null,
+      waited: () => watch.look(),
+      broken: (error) => desk.broken(error),
+    });
+    this.#running = running;
+    const desk = new FrameDesk({
+      ...{ parts: this.#parts, worker, running, budget, watch, beside: this.#beside.signal },
+      terminal: (terminal) => this.#settle(terminal, null),
+      fault: (failure) => {
+        this.#fault ??= failure;
+      },
+    });
+    this.#cancelDeadline = clock.after(snapshot.limits.deadline_ms + DEADLINE_SLACK_MS, () =>
+      this.#stop('deadline'),
+    );
+    this.#name = new SnapshotName(this.#parts, turnId, snapshot);
+    worker.onFrame((frame) => desk.take(frame));
+    worker.send({ type: 'turn', snapshot, credentials });
   }
 
   /** A reason of our own to end the turn: written down first, then acted on. */
   #stop(reason: EndReason): void {
     const { store } = this.#parts;
     const row = store.turns.get(this.turn.turnId);
-    if (row === undefined || row.state === 'ended') return;
+    if (row === undefined || this.#left !== null) return;
     try {
       store.transact('request_end', () =>
         store.turns.transition(this.turn.turnId, 'stop', { end_requested: row.end_requested ?? reason }),
@@ -259,58 +227,79 @@ class TurnFlight implements Flight {
     this.end(reason, false);
   }
 
-  #markRunning(): void {
-    const { store } = this.#parts;
-    if (store.turns.get(this.turn.turnId)?.state !== 'starting') return;
-    store.transact('worker_ready', () => store.turns.transition(this.turn.turnId, 'ready'));
+  #requeue(reason: 'park' | 'drain'): void {
+    const { governor, log, budgetFreed } = this.#parts;
+    const { turnId } = this.turn;
+    putBack(this.#parts, turnId, this.#running, { ...this.#countsSoFar(), lostCall: this.#lost() });
+    this.#close('requeued');
+    log('turn.requeued', { turn_id: turnId, reason });
+    this.#beside.abort(reason);
+    this.#worker?.end(reason, { now: reason === 'drain' });
+    if (governor.active) budgetFreed();
   }
 
   #settle(terminal: Terminal | null, exit: WorkerExit | null): void {
-    const { store, clock, live, governor } = this.#parts;
+    const { masker, finished } = this.#parts;
     const running = this.#running;
+    // A window that was put back has given its account.
+    const parked = this.#left === 'requeued';
     const ending = endingOf({
       terminal,
       exit,
       endRequested: this.#endReason,
       fault: this.#fault ?? exit?.fault ?? null,
-      rounds: running?.rounds ?? 0,
-      toolCalls: running?.toolCalls ?? 0,
-      lostCall: running?.modelCallOpen ? lostCallOf(running, governor) : null,
-      mask: (text) => this.#parts.masker.text(text),
+      ...this.#countsSoFar(),
+      lostCall: parked ? null : this.#lost(),
+      mask: (text) => masker.text(text),
     });
     if (running !== null) running.ending = true;
     this.#beside.abort('cancel');
-    const tell = (event: JournalEvent): void => live(this.turn.turnId, { type: 'journal', event });
-    const before = running === null ? undefined : unwrittenOf(running);
-    const first = settle(store, governor, this.turn.turnId, ending, clock.now(), tell, before);
-    if (!first) return;
-    const row = store.turns.get(this.turn.turnId);
-    if (row === undefined) throw new TypeError('a settled turn has a row');
-    this.#parts.log('turn.settled', { turn_id: row.turn_id, status: row.status, error_code: row.error_code });
-    this.#cancelDeadline();
+    const activeMs = parked ? 0 : this.#activeMs();
+    const row = settleTurn(this.#parts, this.turn.turnId, parked ? null : running, { ...ending, activeMs });
+    if (row === null) return;
+    this.#ended(row);
+    if (terminal?.kind === 'outcome' && terminal.outcome.finish !== undefined)
+      finished?.(this.turn.turnId, terminal.outcome.finish);
+  }
+
+  #ended(row: TurnRow | null): void {
+    if (row === null) return;
+    this.#row = row;
+    this.#close('ended');
     this.#resolveSettled(row);
-    this.#name?.turnEnded();
     // The outcome is safe; a worker that lingers after its last frame is not waited for longer than the ladder.
     this.#worker?.end('operator');
   }
 
-  #runningTurn(snapshot: TurnSnapshot): RunningTurn {
+  #close(left: 'ended' | 'requeued'): void {
+    this.#left = left;
+    this.#watch?.close();
+    this.#cancelDeadline();
+    this.#name?.turnEnded();
+  }
+
+  /** The store takes no more, as on a full disk. Who waits is told; the next start settles the turn. */
+  #giveUp(error: unknown): false {
+    if (this.#row === null) throw error;
+    const failure = this.#fault ?? unrecorded(error);
+    this.#parts.log('turn.unrecorded', { turn_id: this.turn.turnId, message: failure.message });
+    this.#resolveSettled(unrecordedEnd(this.#row, failure, this.#running));
+    return false;
+  }
+
+  #countsSoFar(): { rounds: number; toolCalls: number; activeMs: number } {
     return {
-      turnId: this.turn.turnId,
-      threadId: this.turn.threadId,
-      store: this.#parts.store,
-      clock: this.#parts.clock,
-      masker: this.#parts.masker,
-      ask: this.#parts.ask,
-      live: this.#parts.live,
-      snapshot,
-      granted: new Map(),
-      unwritten: [],
-      rounds: 0,
-      toolCalls: 0,
-      modelCalls: 0,
-      modelCallOpen: false,
-      ending: this.#endReason !== null,
+      rounds: this.#running?.rounds ?? 0,
+      toolCalls: this.#running?.toolCalls ?? 0,
+      activeMs: this.#activeMs(),
     };
+  }
+
+  #lost(): Ending['lostCall'] {
+    return this.#running?.modelCallOpen ? lostCallOf(this.#running, this.#parts.governor) : null;
+  }
+
+  #activeMs(): number {
+    return this.#openedMs === null ? 0 : this.#parts.clock.monotonic() - this.#openedMs;
   }
 }

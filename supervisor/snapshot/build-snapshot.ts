@@ -14,6 +14,7 @@ import type { Message } from '../../shared/transcript/message.js';
 import type { Store } from '../store/types.js';
 import { placeKnowledge } from './knowledge-place.js';
 import { memoryHint } from './memory-hint.js';
+import { priorOf } from './prior.js';
 import { readProjectNotes } from './project-notes.js';
 import { renderPrompt } from './prompt.js';
 import { makeSpool } from './spool.js';
@@ -53,7 +54,9 @@ export function buildSnapshot(
 ): TurnSnapshot {
   const { config } = parts;
   const security = securityOf(parts, turn.turnId);
-  const only = parts.store.turns.get(turn.turnId)?.options.tools;
+  const row = parts.store.turns.get(turn.turnId);
+  const only = row?.options.tools;
+  const prior = priorOf(parts.store, turn.turnId);
   const tools = toolPlan().filter(({ name }) => only?.includes(name) ?? true);
   const { slot, notes: references } = placeKnowledge(parts.template, parts.knowledge ?? '');
   const notes = [...rememberedBy(parts.store, turn.turnId, tools), ...references];
@@ -80,12 +83,13 @@ export function buildSnapshot(
     ],
     tools,
     model: parts.model,
-    limits: limitsOf(config),
+    limits: limitsOf(config, row?.active_ms ?? 0),
     security,
     workspace_root: parts.workspaceRoot,
     spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
     budget_admission: parts.budgetAdmission,
+    ...(prior === undefined ? {} : { prior }),
     ...(room === undefined ? {} : { context: foldingOf(room, config) }),
   };
 }
@@ -117,12 +121,12 @@ function foldingOf(room: SnapshotRoom, { context }: Config): NonNullable<TurnSna
   };
 }
 
-function limitsOf(config: Config): TurnLimits {
+function limitsOf(config: Config, activeMs: number): TurnLimits {
   const { limits } = config;
   return {
     rounds: limits.run.steps,
     tokens: limits.run.tokens,
-    deadline_ms: limits.run.deadline_ms,
+    deadline_ms: Math.max(0, limits.run.deadline_ms - activeMs),
     loop_repeats: limits.run.loop_repeats,
     tool_output_bytes: limits.tool_output_bytes,
     spill_bytes: limits.exec.spill_bytes,

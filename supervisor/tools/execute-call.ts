@@ -2,26 +2,24 @@
 // An effect on the world lies between two commits, never inside one; our own state changes with its result.
 import * as v from 'valibot';
 import { newId } from '../../shared/ids.js';
-import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
-import type { ToWorker } from '../../shared/ipc/to-worker.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import { canonicalJson, type JsonObject } from '../../shared/json.js';
 import { behaviourOf } from '../../shared/policy/permission-mode.js';
 import { toolSpec } from '../../shared/tools/catalogue.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import type { ToolSpec } from '../../shared/tools/tool-spec.js';
+import { beginWait } from './begin-wait.js';
+import {
+  type Intent,
+  intentOf,
+  record,
+  resultEvent,
+  type Send,
+  type ToolRequest,
+  type Verdict,
+} from './call-record.js';
 import { STATE_TOOLS_RUN } from './registry.js';
 import { flushJournal, journal, type RunningTurn } from './running-turn.js';
-
-export type ToolRequest = Extract<ToSupervisor, { type: 'tool_request' }>;
-type Send = (frame: ToWorker) => void;
-type Intent = Extract<JournalEvent, { kind: 'tool_intent' }>;
-
-interface Verdict {
-  readonly verdict: 'allow' | 'deny';
-  readonly reason: string;
-  readonly asked?: true;
-}
 
 const NOT_LIVE = 'the turn is ending; nothing more is started';
 
@@ -40,7 +38,10 @@ export async function executeCall(turn: RunningTurn, request: ToolRequest, send:
   }
   const args = parsed.output as JsonObject;
   const verdict = await judge(turn, request, spec, args);
+  // Whoever closed the window has given this call its result.
+  if (turn.closed) return;
   if (verdict.verdict === 'deny') deny(turn, request, args, verdict, send);
+  else if (spec.waits) beginOrRefuse(turn, request, args, verdict, send);
   else if (spec.runs === 'supervisor') runHere(turn, request, args, verdict, send);
   else grant(turn, request, args, verdict, send);
 }
@@ -73,36 +74,6 @@ async function judge(
       ? `mode ${mode} asks before ${spec.action} actions, and nobody is there to answer`
       : `mode ${mode}: refused when asked`;
   return { verdict: 'deny', reason, asked: true };
-}
-
-function intentOf(
-  request: ToolRequest,
-  args: JsonObject,
-  verdict: Verdict,
-  runs: 'worker' | 'supervisor' | 'nowhere',
-): Intent {
-  return {
-    kind: 'tool_intent',
-    call_id: request.call_id,
-    round: request.round,
-    index: request.index,
-    tool: request.tool,
-    arguments: args,
-    runs,
-    ...verdict,
-  };
-}
-
-function record(turn: RunningTurn, request: ToolRequest, args: JsonObject, step: 'grant' | 'deny'): void {
-  turn.store.calls.insert({
-    call_id: request.call_id,
-    turn_id: turn.turnId,
-    tool: request.tool,
-    index: request.index,
-    arguments: turn.masker.kept(args),
-    created_at_ms: turn.clock.now(),
-  });
-  turn.store.calls.transition(request.call_id, step);
 }
 
 function deny(turn: RunningTurn, request: ToolRequest, args: JsonObject, verdict: Verdict, send: Send): void {
@@ -141,6 +112,20 @@ function grant(
   send({ type: 'tool_granted', id: request.id, arguments: args });
 }
 
+/** A tool that nobody handed in is not there. */
+function beginOrRefuse(
+  turn: RunningTurn,
+  request: ToolRequest,
+  args: JsonObject,
+  verdict: Verdict,
+  send: Send,
+): void {
+  const tool = turn.waits.tool(request.tool);
+  const reason = `${request.tool} is not available here`;
+  if (tool === undefined) deny(turn, request, args, { verdict: 'deny', reason }, send);
+  else beginWait(turn, request, tool, args, verdict, send);
+}
+
 /** The change, its intent and its result are one transaction: all three or none. */
 function runHere(
   turn: RunningTurn,
@@ -176,23 +161,6 @@ function runHere(
   });
   for (const event of events) turn.live(turn.turnId, { type: 'journal', event });
   send({ type: 'tool_answered', id: request.id, result });
-}
-
-function resultEvent(
-  request: ToolRequest,
-  result: ToolResult,
-  end: 'done' | 'denied' | 'invalid',
-  durationMs: number,
-): JournalEvent {
-  return {
-    kind: 'tool_result',
-    call_id: request.call_id,
-    tool: request.tool,
-    content: result.content,
-    is_error: result.is_error,
-    end,
-    duration_ms: Math.round(durationMs),
-  };
 }
 
 function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {

@@ -6,7 +6,9 @@ import type { ProgressEvent } from '../../shared/ipc/progress.js';
 import type { TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Masker } from '../../shared/mask.js';
-import type { Store, TransactionName } from '../store/types.js';
+import type { ToolResult } from '../../shared/tools/tool-result.js';
+import type { Store, TransactionName, WaitRow } from '../store/types.js';
+import type { WaitingTool } from './waiting-tool.js';
 
 /** What people who watch a turn get to see as it happens. */
 export type LiveEvent =
@@ -53,6 +55,13 @@ export interface Unwritten {
   readonly after: () => void;
 }
 
+/** Where calls wait that cannot be answered at once. */
+export interface WaitDesk {
+  tool(name: string): WaitingTool | undefined;
+  /** After the wait is written down. `deliver` gets what is answered while the worker lives. */
+  opened(row: WaitRow, turn: RunningTurn, deliver: (result: ToolResult) => void): void;
+}
+
 export interface RunningTurn {
   readonly turnId: string;
   readonly threadId: string;
@@ -62,6 +71,11 @@ export interface RunningTurn {
   readonly snapshot: TurnSnapshot;
   readonly ask: Ask;
   readonly live: LiveListener;
+  readonly waits: WaitDesk;
+  /** A call of it began to wait. */
+  readonly waited: () => void;
+  /** A step of it could not be written down. */
+  readonly broken: (error: unknown) => void;
   /** Calls that were granted and have not reported yet: wire id → call. */
   readonly granted: Map<number, { readonly callId: string; readonly tool: string }>;
   /** Told by the worker and not written yet; it goes out with the next write, at the latest in this turn of the loop. */
@@ -73,6 +87,8 @@ export interface RunningTurn {
   modelCallOpen: boolean;
   /** Set by the first reason to end; from then on no call is granted. */
   ending: boolean;
+  /** Its window is over: every call has what it will have, and nothing more is written. */
+  closed: boolean;
 }
 
 const nothing = (): void => undefined;

@@ -12,15 +12,25 @@ export interface BegunWait {
   readonly wakeAtMs: number | null;
 }
 
+/** Nobody is there who could answer: the call is refused, and counts as such. */
+export interface RefusedWait {
+  readonly refused: string;
+}
+
+export interface WaitContext extends StateToolContext {
+  /** Also the id of the wait. */
+  readonly callId: string;
+}
+
 /** `beside` runs inside the transaction that records the answer. */
 export type AnswerWait = (result: ToolResult, beside?: () => void) => void;
 
 export interface WaitingTool {
   /** Inside the transaction that records the intent. A result answers at once: a refusal, or nothing to wait for. */
-  begin(args: Record<string, unknown>, context: StateToolContext): ToolResult | BegunWait;
+  begin(args: Record<string, unknown>, context: WaitContext): ToolResult | BegunWait | RefusedWait;
   /**
    * After the commit, and again at each start of a supervisor while the wait is open. Calls `answer` at most once, at
-   * once or later; returns how to stop waiting, which is called when the turn ends without an answer.
+   * once or later; returns how to stop waiting, which is called when the turn ends or somebody else answers.
    */
   arm(wait: WaitRow, answer: AnswerWait): () => void;
 }
