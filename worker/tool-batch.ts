@@ -1,10 +1,11 @@
 // Runs the calls of one answer. Read-only ones run side by side, all others alone and in order, so a write waits for the
 // reads before it and the reads after it wait for it. Results stand in order of the answer, whoever finished first; a
 // call that fails is a result like any other and stops nobody.
-import { canonicalJson, type JsonObject, type JsonValue } from '../shared/json.js';
+import { canonicalJson, type JsonObject } from '../shared/json.js';
 import type { PlannedTool } from '../shared/tools/tool-plan.js';
 import { type ToolResult, toolError } from '../shared/tools/tool-result.js';
 import type { ToolCall, ToolMessage } from '../shared/transcript/message.js';
+import { comparable } from './comparable.js';
 import type { GuardedCall, LoopVerdict } from './loop-guard.js';
 import type { ReadCall } from './read-calls.js';
 import type { Turn } from './turn-state.js';
@@ -120,14 +121,6 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
   if (tool.name === COMPACT && !result.is_error) batch.compact = true;
   heed(batch, turn.loops.finish(guarded, comparable(result.content)));
-}
-
-/** What tells two results apart. How long a call took is no progress, unless what it started still runs. */
-function comparable(content: JsonValue): string {
-  if (typeof content !== 'object' || content === null || Array.isArray(content) || content.running === true)
-    return canonicalJson(content);
-  const { duration_ms: _duration, ...rest } = content;
-  return canonicalJson(rest);
 }
 
 /** Notes what the guard says; false when the call must not run. */

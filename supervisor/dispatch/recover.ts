@@ -1,15 +1,19 @@
 // At start: every turn that an earlier supervisor left unfinished is brought to a true state before anything new runs.
-// Its processes are ended, its open calls sealed, and it ends as failed: nothing is started again by itself.
+// Its processes are ended and its open calls sealed. A turn of a job belonged to that process and ends as failed; any
+// other goes back to the queue and on from its journal, and what it waited for it still waits for.
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Governor } from '../budgets/governor.js';
 import type { Recorded } from '../processes/orphans.js';
 import type { Store, TurnRow } from '../store/types.js';
+import { requeueInside } from './requeue.js';
 import { type LostCall, settleInside } from './settle.js';
 import { chargeLostThoughts } from './thought-account.js';
 
 export interface Recovery {
   /** Turns that were ended, oldest first. */
   readonly turns: readonly string[];
+  /** Turns that go on in another window. */
+  readonly requeued: readonly string[];
 }
 
 /** The processes that an earlier supervisor recorded and may have left alive. A worker's marker is its id. */
@@ -24,19 +28,54 @@ export function recordedProcesses(store: Store): Recorded[] {
 
 export function recover(store: Store, governor: Governor, nowMs: number): Recovery {
   const left = store.turns.inStates(['queued', 'starting', 'running', 'stopping']);
-  if (left.length === 0 && store.reservations.all().length === 0) return { turns: [] };
+  if (left.length === 0 && store.reservations.all().length === 0) return { turns: [], requeued: [] };
+  const recovery = { turns: [] as string[], requeued: [] as string[] };
   store.transact('recover', () => {
     chargeLostThoughts(store, governor, nowMs);
-    for (const turn of left) endLeft(store, governor, turn, nowMs);
+    for (const turn of left) bringBack(store, governor, turn, nowMs, recovery);
     // Of turns that ended under code which did not know of them, or under a configuration without budgets.
     for (const row of store.reservations.all()) store.reservations.remove(row.turn_id, row.purpose);
   });
-  return { turns: left.map((turn) => turn.turn_id) };
+  return recovery;
+}
+
+function bringBack(
+  store: Store,
+  governor: Governor,
+  turn: TurnRow,
+  nowMs: number,
+  recovery: { readonly turns: string[]; readonly requeued: string[] },
+): void {
+  const { turn_id: turnId, end_requested: asked, state } = turn;
+  const ofJob = store.inbox.ofTurn(turnId)?.producer === 'job';
+  if (ofJob || asked !== null) {
+    endLeft(store, governor, turn, nowMs);
+    recovery.turns.push(turnId);
+    return;
+  }
+  if (state === 'queued') return;
+  const { rounds, tool_calls: toolCalls } = turn;
+  const activeMs = lastWindowMs(store, turn);
+  const lostCall = lostCallOf(governor, turnId);
+  requeueInside(store, governor, turnId, { rounds, toolCalls, activeMs, lostCall }, nowMs);
+  recovery.requeued.push(turnId);
+}
+
+/** As far as its journal tells. */
+function lastWindowMs(store: Store, turn: TurnRow): number {
+  let sinceMs = turn.started_at_ms ?? turn.created_at_ms;
+  let untilMs = sinceMs;
+  for (const { event, at_ms: atMs } of store.events.ofTurn(turn.turn_id)) {
+    if (event.kind === 'window_opened') sinceMs = atMs;
+    untilMs = atMs;
+  }
+  return Math.max(0, untilMs - sinceMs);
 }
 
 function endLeft(store: Store, governor: Governor, turn: TurnRow, nowMs: number): JournalEvent[] {
   const started = turn.state !== 'queued';
-  const cancelled = turn.end_requested === 'cancel' || turn.end_requested === 'operator';
+  const asked = turn.end_requested;
+  const cancelled = asked === 'cancel' || asked === 'operator' || asked === 'drain';
   const message = started
     ? 'the supervisor of this turn was lost while the turn ran; what its last calls did is recorded as far as it is known'
     : 'the supervisor was lost before this turn started; nothing was run';
@@ -45,9 +84,13 @@ function endLeft(store: Store, governor: Governor, turn: TurnRow, nowMs: number)
     governor,
     turn.turn_id,
     {
-      status: cancelled ? 'cancelled' : 'failed',
       reply: '',
-      error: { code: cancelled ? 'cancelled' : 'supervisor_lost', message },
+      ...(asked === 'deadline'
+        ? { status: 'deadline', error: { code: 'deadline', message: 'the turn passed its deadline' } }
+        : {
+            status: cancelled ? 'cancelled' : 'failed',
+            error: { code: cancelled ? 'cancelled' : 'supervisor_lost', message },
+          }),
       rounds: turn.rounds,
       toolCalls: turn.tool_calls,
       lostCall: lostCallOf(governor, turn.turn_id),

@@ -2,6 +2,7 @@
 // the journal. Calls that wait stay open; of all others the model is told what is known.
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Governor } from '../budgets/governor.js';
+import { SESSIONS_ENDED } from '../snapshot/prior.js';
 import type { EventRow, Store } from '../store/types.js';
 import { chargeLost, type LostCall, sealOpenCalls } from './settle.js';
 
@@ -41,11 +42,8 @@ export function requeueInside(
   return events;
 }
 
-const SESSIONS_ENDED =
-  'This turn was paused and goes on in a new process. Commands that still ran as sessions were ended with the old one.';
-
 /** Sessions of commands that were running when the model last looked. */
-export function openSessions(rows: readonly EventRow[]): number[] {
+function openSessions(rows: readonly EventRow[]): number[] {
   const asked = new Map<string, number>();
   const open = new Set<number>();
   for (const { event } of rows) {

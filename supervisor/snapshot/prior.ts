@@ -7,6 +7,10 @@ import type { JsonObject } from '../../shared/json.js';
 import type { Store } from '../store/types.js';
 
 type Prior = NonNullable<TurnSnapshot['prior']>;
+/** Tells the model that its commands are gone; no answer to what it said. */
+export const SESSIONS_ENDED =
+  'This turn was paused and goes on in a new process. Commands that still ran as sessions were ended with the old one.';
+
 type Said = Extract<JournalEvent, { kind: 'assistant_message' }>;
 
 /** Undefined before the first window. */
@@ -43,10 +47,11 @@ function lastWords(events: readonly JournalEvent[]): Pick<Prior, 'unfinished' | 
   let last: Said | null = null;
   for (const event of events) {
     // A remark of ours follows an answer that was not enough.
-    if (event.kind === 'note') last = null;
+    if (event.kind === 'note' && event.text !== SESSIONS_ENDED) last = null;
     if (event.kind !== 'assistant_message') continue;
-    last = event;
-    unfinished = event.calls.length === 0 && event.stop === 'length' ? unfinished + event.text : '';
+    const whole = event.calls.length === 0 ? unfinished + event.text : event.text;
+    last = { ...event, text: whole };
+    unfinished = event.calls.length === 0 && event.stop === 'length' ? whole : '';
   }
   const cut = unfinished === '' ? {} : { unfinished };
   if (last === null) return cut;
