@@ -26,7 +26,8 @@ export function generateSchemas(): Map<string, string> {
   return new Map([
     ['config.json', print(titled('turnd configuration', groupSchema(CONFIG, DEFAULTS)))],
     ['job-result.json', print(titled('turnd job result', convert(jobResult)))],
-    ['tools.json', print(tools)],
+    // Below a key of their own: a loader may make each top key a name, and `await` cannot be one.
+    ['tools.json', print({ tools })],
     ['methods.json', print(methodList())],
     ['notifications.json', print(notificationList())],
     ...protocolFiles(),

@@ -6,7 +6,7 @@ import { CATALOGUE } from '../../shared/tools/catalogue.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { wireNames } from '../../shared/tools/wire-names.js';
 
-const SCHEMAS = schemas as Readonly<Record<string, unknown>>;
+const SCHEMAS = schemas.tools as Readonly<Record<string, unknown>>;
 
 /** Built once: the catalogue does not change while a supervisor lives. */
 let planned: readonly PlannedTool[] | null = null;

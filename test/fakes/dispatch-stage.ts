@@ -4,17 +4,26 @@ import { DEFAULTS } from '../../config/defaults.js';
 import type { Config } from '../../config/schema.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
-import type { SecuritySnapshot, TurnLimits } from '../../shared/ipc/turn-snapshot.js';
+import type { SecuritySnapshot, TurnLimits, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { JsonObject } from '../../shared/json.js';
 import { makeMasker } from '../../shared/mask.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import { type Estimate, Governor } from '../../supervisor/budgets/governor.js';
+import type { AfterHook, BeforeHook } from '../../supervisor/dispatch/phases.js';
 import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
+import { Waits } from '../../supervisor/dispatch/waits.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
+import type { DoorRules } from '../../supervisor/intake/door-rules.js';
+import { priorOf } from '../../supervisor/snapshot/prior.js';
 import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
 import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
 import { openStore } from '../../supervisor/store/open.js';
-import type { Store } from '../../supervisor/store/types.js';
-import type { Ask, LiveEvent } from '../../supervisor/tools/running-turn.js';
+import type { Producer, Store } from '../../supervisor/store/types.js';
+import { type Audience, askHumanTool } from '../../supervisor/tools/ask-human.js';
+import { awaitTool } from '../../supervisor/tools/await-turns.js';
+import type { Ask, LiveEvent, LiveListener } from '../../supervisor/tools/running-turn.js';
+import { sleepTool } from '../../supervisor/tools/sleep.js';
+import type { WaitingTool } from '../../supervisor/tools/waiting-tool.js';
 import { type PlayedWorker, poolOf } from './played-worker.js';
 import { turnFrame } from './turn-frame.js';
 
@@ -24,7 +33,11 @@ export interface Stage {
   readonly live: LiveEvent[];
   readonly workers: PlayedWorker[];
   readonly governor: Governor;
-  accept(text: string, thread?: string, principal?: string): string;
+  readonly waits: Waits;
+  /** Turns that ended by `finish`, with its arguments. */
+  readonly finished: readonly [string, JsonObject][];
+  /** Of a client, unless told otherwise. */
+  accept(text: string, thread?: string, principal?: string, producer?: Producer): string;
   kinds(turnId: string): string[];
   /** Leaves the store as the death of a supervisor would. Its clock must not be moved any more. */
   lose(): void;
@@ -38,6 +51,11 @@ export interface StageOptions {
   readonly intelligence?: Config['intelligence'];
   /** Tokens that the first call of each turn may take. */
   readonly estimate?: number | ((text: string) => number);
+  readonly audience?: Audience;
+  readonly tools?: Readonly<Record<string, WaitingTool>>;
+  readonly parkAfterMs?: number;
+  readonly before?: BeforeHook;
+  readonly after?: AfterHook;
   /** Left out: a minute. */
   readonly deadlineMs?: number;
   /** Left out: a fresh one of the test. */
@@ -52,6 +70,8 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
   const { store } = opened;
   const governor = new Governor(store, options.intelligence ?? DEFAULTS.intelligence);
   const live: LiveEvent[] = [];
+  const finished: [string, JsonObject][] = [];
+  const masker = makeMasker(['canary-secret']);
   const workers: PlayedWorker[] = [];
   let lost = false;
   t.teardown(async () => {
@@ -60,47 +80,71 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     await scheduler.close();
     store.close();
   });
-  const scheduler = makeScheduler(
-    {
-      store,
-      clock,
-      governor,
-      estimate: ({ turnId }) => estimateOf(options.estimate, store.inbox.ofTurn(turnId)?.text),
-      masker: makeMasker(['canary-secret']),
-      ask: options.ask ?? (() => Promise.resolve('nobody')),
-      live: (_turn, event) => live.push(event),
-      log: () => undefined,
-      optionRefused: () => undefined,
-      pool: poolOf(workers),
-      hashOf: () => 'hash',
-      freeze: ({ turnId, threadId }, marker) => ({
-        credentials: { headers: {}, mask: [] },
-        snapshot: {
-          ...turnFrame().snapshot,
-          budget_admission: governor.active,
-          limits: limitsWith(options.deadlineMs),
-          turn_id: turnId,
-          thread_id: threadId,
-          messages: transcriptSlice(store, threadId, turnId),
-          tools: [...toolPlan()],
-          security: securityOf(options.mode ?? 'full_access'),
-          spool_dir: `${store.dir}/spool`,
-          process_marker: marker,
-        },
-      }),
+  const tell: LiveListener = (_turn, event) => void live.push(event);
+  const waits = new Waits({
+    store,
+    clock,
+    masker,
+    live: tell,
+    tools: {
+      sleep: sleepTool(clock),
+      await: awaitTool({ store, clock, whenSettled: (turnId) => scheduler.whenSettled(turnId) }),
+      ask_human: askHumanTool(clock, options.audience ?? 'later'),
+      ...options.tools,
     },
-    options.cap ?? 4,
-  );
+    answered: (turnId) => scheduler.wake(turnId),
+    log: () => undefined,
+  });
+  const scheduler = makeScheduler({
+    store,
+    clock,
+    governor,
+    estimate: ({ turnId }) => estimateOf(options.estimate, store.inbox.ofTurn(turnId)?.text),
+    masker,
+    waits,
+    parkAfterMs: options.parkAfterMs ?? 60_000,
+    maxParallelTurns: options.cap ?? 4,
+    laneAgeMs: 30_000,
+    ...(options.before === undefined ? {} : { before: options.before }),
+    ...(options.after === undefined ? {} : { after: options.after }),
+    finished: (turnId, args) => void finished.push([turnId, args]),
+    ask: options.ask ?? (() => Promise.resolve('nobody')),
+    live: tell,
+    log: () => undefined,
+    optionRefused: () => undefined,
+    pool: poolOf(workers),
+    hashOf: () => 'hash',
+    freeze: ({ turnId, threadId }, marker) => ({
+      credentials: { headers: {}, mask: [] },
+      snapshot: {
+        ...turnFrame().snapshot,
+        budget_admission: governor.active,
+        limits: limitsWith(options.deadlineMs),
+        turn_id: turnId,
+        thread_id: threadId,
+        ...priorIn(store, turnId),
+        messages: transcriptSlice(store, threadId, turnId),
+        tools: [...toolPlan()],
+        security: securityOf(options.mode ?? 'full_access'),
+        spool_dir: `${store.dir}/spool`,
+        process_marker: marker,
+      },
+    }),
+  });
   return {
     store,
     governor,
     scheduler,
+    waits,
+    finished,
     live,
     workers,
-    accept: (text, threadId = 'root', principal = 'operator') => {
-      const message = { threadId, workspaceRoot: '/', principal, text };
-      const { turnId } = acceptMessage(store, clock, message);
-      scheduler.wake();
+    accept: (text, threadId = 'root', principal = 'operator', producer = 'client') => {
+      const message = { threadId, workspaceRoot: '/', principal, text, producer };
+      const accepted = acceptMessage(store, clock.now(), message, EVERYTHING);
+      if (!accepted.ok) throw new Error(accepted.message);
+      const { turnId, lane } = accepted;
+      scheduler.enqueue({ turnId, threadId, principal, lane });
       return turnId;
     },
     lose: () => {
@@ -114,6 +158,19 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
 function estimateOf(estimate: StageOptions['estimate'], text = ''): Estimate {
   const inputTokens = typeof estimate === 'function' ? estimate(text) : (estimate ?? 100);
   return { model: 'm', inputTokens, outputTokens: 0 };
+}
+
+/** No bounds of a queue in tests that are not about them. */
+const EVERYTHING: DoorRules = {
+  maxMessageDepth: 1_000,
+  perPrincipal: 1_000_000,
+  total: 1_000_000,
+  waiting: () => ({ ofPrincipal: 0, total: 0 }),
+};
+
+function priorIn(store: Store, turnId: string): Pick<TurnSnapshot, 'prior'> {
+  const prior = priorOf(store, turnId);
+  return prior === undefined ? {} : { prior };
 }
 
 function securityOf(mode: PermissionMode): SecuritySnapshot {

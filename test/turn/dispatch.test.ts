@@ -279,10 +279,10 @@ t.test('a model call whose answer never came is charged at its estimate', async 
   t.ok(usage.estimated);
 });
 
-t.test('recovery ends what an earlier supervisor left, once, and says what is known', async (t) => {
+t.test('recovery ends what an earlier job left, once, and says what is known', async (t) => {
   const s = stage(t, { cap: 1 });
-  const running = s.accept('running', 'a');
-  const queued = s.accept('queued', 'b');
+  const running = s.accept('running', 'a', 'operator', 'job');
+  const queued = s.accept('queued', 'b', 'operator', 'job');
   const w = await worker(s);
   w.say(assistant([{ call_id: 'call_1', name: 'exec_command', arguments: {} }]));
   w.say(request(1, 'call_1', 'exec_command', { command: 'true' }));
