@@ -1,20 +1,31 @@
-// Who answers when a call needs a yes: nobody (the default of a job), everybody's yes, or the person at the terminal.
+// Who answers when a call needs a yes, or when the model asks a person: nobody (the default of a job), everybody's yes, or
+// the person at the terminal.
 import { openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ReadStream } from 'node:tty';
 import { TurndError } from '../../shared/errors.js';
+import type { Audience, PersonQuestion } from '../tools/ask-human.js';
 import type { Ask, Question } from '../tools/running-turn.js';
 
-/** `--on-ask`. Questions are put one after the other. */
-export function makeAsk(onAsk: 'deny' | 'allow' | 'wait'): Ask {
-  if (onAsk === 'deny') return () => Promise.resolve('nobody');
-  if (onAsk === 'allow') return () => Promise.resolve('allow');
+export interface People {
+  readonly ask: Ask;
+  readonly audience: Audience;
+}
+
+/** `--on-ask`. Questions are put one after the other. A yes to everything is no answer to a question in words. */
+export function makePeople(onAsk: 'deny' | 'allow' | 'wait'): People {
+  if (onAsk === 'deny') return { ask: () => Promise.resolve('nobody'), audience: 'nobody' };
+  if (onAsk === 'allow') return { ask: () => Promise.resolve('allow'), audience: 'nobody' };
   const terminal = openTerminal();
   let queue: Promise<unknown> = Promise.resolve();
-  return (question) => {
-    const answer = queue.then(() => askOnce(terminal, question));
+  const inTurn = <T>(put: () => Promise<T>): Promise<T> => {
+    const answer = queue.then(put);
     queue = answer;
     return answer;
+  };
+  return {
+    ask: (question) => inTurn(() => askOnce(terminal, question)),
+    audience: (question, signal) => inTurn(() => askInWords(terminal, question, signal)),
   };
 }
 
@@ -30,20 +41,43 @@ function openTerminal(): number {
   }
 }
 
-function askOnce(terminal: number, question: Question): Promise<'allow' | 'deny' | 'nobody'> {
+async function askOnce(terminal: number, question: Question): Promise<'allow' | 'deny' | 'nobody'> {
+  const prompt = `turnd: allow ${question.tool} ${visible(question.arguments)}? [y/N] `;
+  const line = await readLine(terminal, prompt);
+  if (line === null) return 'nobody';
+  return /^y(es)?$/i.test(line) ? 'allow' : 'deny';
+}
+
+/** The number of an option stands for it; an empty line is no answer. */
+async function askInWords(
+  terminal: number,
+  { question, options }: PersonQuestion,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (signal.aborted) return null;
+  const choices = options.map((option, index) => `\n  ${index + 1}) ${visible(option)}`).join('');
+  const line = await readLine(terminal, `turnd: ${visible(question)}${choices}\n> `, signal);
+  if (line === null || line === '') return null;
+  return options[Number(line) - 1] ?? line;
+}
+
+/** Null when the terminal is gone, or the answer is not wanted any more. */
+function readLine(terminal: number, prompt: string, signal?: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const input = new ReadStream(openSync('/dev/tty', 'r'));
     const lines = createInterface({ input });
-    writeSync(terminal, `turnd: allow ${question.tool} ${visible(question.arguments)}? [y/N] `);
-    let answered = false;
-    lines.once('line', (line) => {
-      answered = true;
+    const close = (): void => lines.close();
+    signal?.addEventListener('abort', close, { once: true });
+    writeSync(terminal, prompt);
+    let line: string | null = null;
+    lines.once('line', (text) => {
+      line = text.trim();
       lines.close();
-      resolve(/^y(es)?$/i.test(line.trim()) ? 'allow' : 'deny');
     });
     lines.once('close', () => {
+      signal?.removeEventListener('abort', close);
       input.destroy();
-      if (!answered) resolve('nobody');
+      resolve(line);
     });
   });
 }

@@ -3,7 +3,8 @@ import type { Clock } from '../../shared/clock.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
 import type { TurnAddress } from '../../shared/protocol/step-notification.js';
-import type { Ask, LiveEvent } from '../tools/running-turn.js';
+import type { LiveEvent } from '../tools/running-turn.js';
+import type { People } from './ask-terminal.js';
 import { type Io, writeAll } from './io.js';
 import { progressLine } from './progress-line.js';
 import type { notificationLines } from './stream-json.js';
@@ -12,7 +13,7 @@ export interface JobOutput {
   started(address: TurnAddress, mode: PermissionMode): void;
   onLive(event: LiveEvent): void;
   /** The same, with nothing written over the question. */
-  asking(ask: Ask): Ask;
+  asking(people: People): People;
   /** Writes the result and waits until it is out. */
   finish(report: JobResult): Promise<void>;
 }
@@ -41,7 +42,13 @@ export function jobOutput(
       if (lines !== null) lines(event);
       else early?.push(event);
     },
-    asking: (ask) => (question) => progress.during(() => ask(question)),
+    asking: ({ ask, audience }) => ({
+      ask: (question) => progress.during(() => ask(question)),
+      audience:
+        typeof audience === 'string'
+          ? audience
+          : (question, signal) => progress.during(() => audience(question, signal)),
+    }),
     finish: async (report) => {
       progress.stop();
       const text = format === 'text' ? report.reply : JSON.stringify(report);

@@ -21,8 +21,7 @@ import { loadTemplate } from '../snapshot/load-template.js';
 import type { Template } from '../snapshot/template.js';
 import { openStore } from '../store/open.js';
 import type { Store, TurnRow } from '../store/types.js';
-import type { Ask } from '../tools/running-turn.js';
-import { makeAsk } from './ask-terminal.js';
+import { makePeople, type People } from './ask-terminal.js';
 import { tellEarlyFailure } from './early-failure.js';
 import { type Io, writeAll } from './io.js';
 import { configOverrides, type JobFlags, namingFlag } from './job-flags.js';
@@ -88,7 +87,7 @@ interface TurnParts {
   readonly pool: WarmPool;
   readonly store: Store;
   readonly template: Template;
-  readonly ask: Ask;
+  readonly people: People;
   readonly catalogue: ModelCatalogue;
 }
 
@@ -117,7 +116,7 @@ class Job {
     const { io, logger, flags, ahead } = this.#parts;
     const config = this.#config;
     const template = loadTemplate(config.context.template);
-    const ask = makeAsk(flags.onAsk);
+    const people = makePeople(flags.onAsk);
     // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
     const pool = makeWarmPool({
       // One turn needs one worker; with `agent.warm_workers: 0` it is started when the turn is.
@@ -165,7 +164,7 @@ class Job {
         if (unpriced !== null) throw new TurndError('invalid_config', unpriced);
       }
       await recoverStore(opened.store, config, clock, logger);
-      return await this.#turn({ prompt, pool, store: opened.store, template, ask, catalogue });
+      return await this.#turn({ prompt, pool, store: opened.store, template, people, catalogue });
     } finally {
       await pool.close();
       opened.store.close();
@@ -193,8 +192,8 @@ class Job {
       secrets,
       template: parts.template,
       workspaceRoot,
-      ask: flags.onAsk === 'wait' ? output.asking(parts.ask) : parts.ask,
-      live: (_turnId, event) => output.onLive(event),
+      ...(flags.onAsk === 'wait' ? output.asking(parts.people) : parts.people),
+      role: 'job',
       security: {
         mode: config.security.default_mode,
         source: sourceOf(loaded.sources.get('security.default_mode')),
@@ -202,7 +201,12 @@ class Job {
         web_allow_private: [...config.security.web.allow_private],
       },
     });
-    const accepted = supervisor.accept({ threadId: flags.thread, principal: OPERATOR, text: parts.prompt });
+    supervisor.subscribe((_turnId, event) => output.onLive(event));
+    const accepted = supervisor.accept({
+      ...{ threadId: flags.thread, workspaceRoot, principal: OPERATOR },
+      ...{ text: parts.prompt, producer: 'job' },
+    });
+    if (!accepted.ok) throw new TurndError(accepted.code, accepted.message);
     output.started(
       { workspace_id: accepted.workspaceId, thread_id: accepted.threadId, turn_id: accepted.turnId },
       config.security.default_mode,
