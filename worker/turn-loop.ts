@@ -22,6 +22,9 @@ const CONTINUATIONS = 2;
 const SCHEMA_REASKS = 2;
 const INVALID_ROUNDS = 5;
 
+const GO_ON =
+  'Your answer was cut by the output limit. Go on exactly where it stopped, without repeating anything.';
+
 /** Plays one turn to its end. Never rejects for what a model, a tool or a supervisor does. */
 export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
   const turn = openTurn(input);
@@ -29,20 +32,32 @@ export async function runTurn(input: TurnInput): Promise<TurnOutcome> {
     const { output_schema: schema } = input.snapshot;
     const check = schema === undefined ? undefined : await answerCheck(schema);
     if (check === null) return ended(turn, 'failed', 'usage', 'the output schema is not a valid JSON Schema');
-    for (;;) {
-      const outcome = await playRound(turn, check);
-      if (outcome !== null) return outcome;
-    }
+    let outcome = goOnFrom(turn, check);
+    while (outcome === null) outcome = await playRound(turn, check);
+    return outcome;
   } finally {
     turn.end.close();
   }
+}
+
+/** An earlier window may have recorded an answer without acting upon it: the model is not asked for it again. */
+function goOnFrom(turn: Turn, check: AnswerCheck | undefined): Next {
+  const last = turn.snapshot.prior?.last;
+  if (last === undefined) return null;
+  if (turn.end.why() !== null) return interrupted(turn);
+  if (last.finish !== undefined) return finish(turn, last.text, last.finish, check);
+  if (last.stop === 'refusal') return completed(turn, last.text);
+  if (last.stop !== 'length') return weigh(turn, last.text, check);
+  remark(turn, GO_ON);
+  return null;
 }
 
 /** Guards in fixed order, then one model call and what follows from its answer. */
 async function playRound(turn: Turn, check: AnswerCheck | undefined): Promise<Next> {
   const { limits } = turn.snapshot;
   if (turn.end.why() !== null) return interrupted(turn);
-  if (turn.rounds >= limits.rounds)
+  // A request that no server took was not a round of this turn's work.
+  if (turn.rounds - turn.fallen >= limits.rounds)
     return ended(
       turn,
       'exhausted_steps',
@@ -62,6 +77,7 @@ async function playRound(turn: Turn, check: AnswerCheck | undefined): Promise<Ne
   const admission = await admit(turn);
   if (admission.kind === 'over') return admission.outcome;
   const asked = await askModel(turn, admission.model);
+  if (asked.kind === 'again') return null;
   if (asked.kind === 'over')
     return refusedAsTooLong(asked.outcome) ? foldOrEnd(turn, asked.outcome) : asked.outcome;
   const { answer } = asked;
@@ -126,6 +142,11 @@ function reply(turn: Turn, asked: Answered, check: AnswerCheck | undefined): Nex
   turn.unfinished = '';
   turn.streak.cut = 0;
   turn.streak.invalid = 0;
+  return weigh(turn, whole, check);
+}
+
+/** A whole answer is the reply, if it is what was asked for. */
+function weigh(turn: Turn, whole: string, check: AnswerCheck | undefined): Next {
   if (check === undefined) return completed(turn, whole);
   const checked = check(whole);
   return checked.ok ? completed(turn, checked.reply) : correct(turn, whole, checked.problem);
@@ -138,10 +159,7 @@ function goOn(turn: Turn, text: string): Next {
     const message = 'the output limit cut the answer, and cut it again each time it was continued';
     return ended(turn, 'failed', 'output_truncated', message, turn.unfinished);
   }
-  remark(
-    turn,
-    'Your answer was cut by the output limit. Go on exactly where it stopped, without repeating anything.',
-  );
+  remark(turn, GO_ON);
   return null;
 }
 

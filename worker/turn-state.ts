@@ -7,6 +7,7 @@ import { NO_USAGE, type Usage } from '../shared/transcript/usage.js';
 import type { SupervisorLink } from './link.js';
 import { LoopGuard } from './loop-guard.js';
 import type { ModelProvider } from './models/provider.js';
+import { recallCalls } from './recall-calls.js';
 import { type TurnEnd, watchEnd } from './turn-end.js';
 
 export interface TurnInput {
@@ -14,10 +15,19 @@ export interface TurnInput {
   readonly credentials: TurnCredentials;
   readonly link: SupervisorLink;
   readonly provider: ModelProvider;
+  /** The provider for a fallback; left out: the same serves all. */
+  providerOf?(settings: ModelSettings): ModelProvider;
   readonly clock: Clock;
 }
 
-export interface Turn extends TurnInput {
+export interface Turn extends Omit<TurnInput, 'credentials' | 'provider'> {
+  /** Of the model that is asked now. */
+  credentials: TurnCredentials;
+  provider: ModelProvider;
+  /** Of the snapshot's models. */
+  readonly given: TurnCredentials;
+  /** How many of the snapshot's fallbacks were taken. */
+  fallen: number;
   readonly end: TurnEnd;
   readonly loops: LoopGuard;
   /** The transcript as the model will see it next; repaired once more on its way out. */
@@ -42,22 +52,30 @@ export interface Turn extends TurnInput {
   readonly streak: { empty: number; cut: number; invalid: number; mismatch: number };
 }
 
+const NOTHING_BEHIND: NonNullable<TurnSnapshot['prior']> = { rounds: 0, tokens: 0, calls: 0, tool_calls: 0 };
+
+/** A turn that goes on counts on from where its earlier windows ended. */
 export function openTurn(input: TurnInput): Turn {
   const { snapshot, link, clock } = input;
+  const prior = snapshot.prior ?? NOTHING_BEHIND;
+  const loops = new LoopGuard(snapshot.limits.loop_repeats);
+  if (snapshot.prior !== undefined) recallCalls(loops, snapshot);
   return {
     ...input,
     end: watchEnd(link, clock, snapshot.limits.deadline_ms),
-    loops: new LoopGuard(snapshot.limits.loop_repeats),
+    loops,
     history: [...snapshot.messages],
     settings: snapshot.model,
-    used: NO_USAGE,
-    rounds: 0,
-    calls: 0,
-    toolCalls: 0,
+    given: input.credentials,
+    fallen: 0,
+    used: { ...NO_USAGE, input_tokens: prior.tokens },
+    rounds: prior.rounds,
+    calls: prior.calls,
+    toolCalls: prior.tool_calls,
     calibration: snapshot.context?.calibration ?? 1,
     ownFrom: snapshot.messages.length,
     folds: { count: 0, asked: false, floorTokens: 0 },
-    unfinished: '',
+    unfinished: prior.unfinished ?? '',
     streak: { empty: 0, cut: 0, invalid: 0, mismatch: 0 },
   };
 }

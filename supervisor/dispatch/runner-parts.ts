@@ -51,16 +51,18 @@ export interface RunnerParts {
   log(event: RunnerEvent, fields: Record<string, unknown>): void;
 }
 
+/** How a window was left. `unrecorded`: the store did not take its end, so the turn must not be started again. */
+export type Left = 'ended' | 'requeued' | 'unrecorded';
+
 /** A turn in flight, as the scheduler holds it. */
 export interface Flight {
   readonly turn: Waiting;
   /** Resolves when the turn is settled, never when it is put back; rejects never. */
   readonly settled: Promise<TurnRow>;
   /**
-   * Resolves when its worker is gone too, with everything it started. `unrecorded`: the store did not take its end, so
-   * it must not be started again.
+   * Resolves when its worker is gone too, with everything it started.
    */
-  readonly gone: Promise<'ended' | 'requeued' | 'unrecorded'>;
+  readonly gone: Promise<Left>;
   end(reason: EndReason, now: boolean): void;
   /** Ends the window, not the turn: it goes back to the queue and on from its journal. One that is to end ends. */
   suspend(reason: 'park' | 'drain'): void;

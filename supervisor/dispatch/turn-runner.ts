@@ -1,6 +1,5 @@
-// One window of a turn: take a worker, freeze the snapshot, hand it over, fold what comes back, and end in one of two
-// ways. The turn settles, exactly once, whatever ended it (its own outcome, a cancel, the deadline, the worker's death);
-// or it is put back and goes on later.
+// One window of a turn: take a worker, freeze the snapshot, hand it over, fold what comes back. It ends in one of two ways:
+// the turn settles, exactly once, whatever ended it (its own outcome, a cancel, the deadline), or it is put back.
 import type { Failure } from '../../shared/errors.js';
 import type { EndReason } from '../../shared/outcome.js';
 import { spenderOf } from '../budgets/governor.js';
@@ -14,14 +13,14 @@ import { FrameDesk } from './frame-desk.js';
 import type { Waiting } from './gate.js';
 import { ParkWatch } from './park-watch.js';
 import { type BeforeTurn, NO_EXTRAS, type TurnExtras } from './phases.js';
-import type { Flight, RunnerParts } from './runner-parts.js';
+import type { Flight, Left, RunnerParts } from './runner-parts.js';
 import type { Ending } from './settle.js';
 import { SnapshotName } from './snapshot-name.js';
 import { TurnBudget } from './turn-budget.js';
-import { exitFields, lostCallOf, messageOf, unrecorded, unrecordedEnd } from './turn-evidence.js';
+import { exitFields, lostCallOf, unrecorded, unrecordedEnd, unstarted } from './turn-evidence.js';
 import { untilStopped } from './until-stopped.js';
 import { openWindow, runningTurn } from './window.js';
-import { putBack, settleAnswered, settleTurn } from './window-end.js';
+import { putBack, settleAnswered, settleTurn, stopInStore } from './window-end.js';
 
 /** How much later than the worker itself the supervisor calls the deadline: the worker ends more politely. */
 const DEADLINE_SLACK_MS = 1_500;
@@ -40,13 +39,13 @@ class TurnFlight implements Flight {
   readonly #parts: RunnerParts;
   #reserve: () => void;
   #resolveSettled: (row: TurnRow) => void = () => undefined;
-  #resolveGone: (left: 'ended' | 'requeued' | 'unrecorded') => void = () => undefined;
+  #resolveGone: (left: Left) => void = () => undefined;
   #worker: WorkerHandle | null = null;
   #running: RunningTurn | null = null;
   #watch: ParkWatch | null = null;
   /** As it was when the window began, then as it ended. */
   #row: TurnRow | null = null;
-  #left: 'ended' | 'requeued' | null = null;
+  #left: Left | null = null;
   #openedMs: number | null = null;
   #endReason: EndReason | null = null;
   #fault: Failure | null = null;
@@ -70,19 +69,18 @@ class TurnFlight implements Flight {
   }
 
   async run(): Promise<void> {
-    let recorded = true;
     try {
       const extras = this.#prepare();
       // What needs no preparation gets its worker at once.
       if (extras instanceof Promise) await extras.then((ready) => ready && this.#work(ready));
       else if (extras !== null) await this.#work(extras);
     } catch (error) {
-      recorded = this.#giveUp(error);
+      this.#giveUp(error);
     }
     this.#cancelDeadline();
     if (this.#left === 'ended' && this.#row !== null)
       await this.#parts.after?.(this.turn, this.#row, this.#after.signal);
-    this.#resolveGone(recorded ? (this.#left ?? 'unrecorded') : 'unrecorded');
+    this.#resolveGone(this.#left ?? 'unrecorded');
   }
 
   /** Idempotent; `now` skips the grace of the ladder. */
@@ -141,23 +139,32 @@ class TurnFlight implements Flight {
     this.#reserve = () => undefined;
     const ready = await untilStopped(preparing, this.#beside.signal);
     if (ready?.kind === 'go') return ready.extras;
-    if (ready !== null) this.#ended(settleAnswered(this.#parts, turnId, threadId, ready.reply));
-    else if (this.#left === null) this.#settle(null, null);
+    // A cancel that came with the answer outranks it.
+    if (ready === null || this.#beside.signal.aborted) this.#settleUnstarted();
+    else this.#ended(settleAnswered(this.#parts, turnId, threadId, ready.reply));
     // Its thread is held as long as anything works on it.
     await preparing;
     return null;
   }
 
+  #settleUnstarted(): void {
+    if (this.#left === null) this.#settle(null, null);
+  }
+
   /** The worker's part, from its start to its end. */
   async #work(extras: TurnExtras): Promise<void> {
+    // It may have been asked to end since it was ready.
+    if (this.#beside.signal.aborted) {
+      this.#settleUnstarted();
+      return;
+    }
     const worker = this.#parts.pool.take();
     this.#worker = worker;
     try {
       this.#handOver(worker, extras);
     } catch (error) {
       // Nothing was sent yet: the turn ends with what kept it from starting.
-      const message = `the turn could not be started: ${messageOf(error)}`;
-      this.#fault ??= { code: 'internal_error', message };
+      this.#fault ??= unstarted(error);
       worker.end('protocol', { now: true });
     }
     const exit = await worker.ended;
@@ -211,19 +218,10 @@ class TurnFlight implements Flight {
     worker.send({ type: 'turn', snapshot, credentials });
   }
 
-  /** A reason of our own to end the turn: written down first, then acted on. */
+  /** A reason of our own: written down first, then acted on, also where it cannot be written down. */
   #stop(reason: EndReason): void {
-    const { store } = this.#parts;
-    const row = store.turns.get(this.turn.turnId);
-    if (row === undefined || this.#left !== null) return;
-    try {
-      store.transact('request_end', () =>
-        store.turns.transition(this.turn.turnId, 'stop', { end_requested: row.end_requested ?? reason }),
-      );
-    } catch (error) {
-      // It ends also where that cannot be written down.
-      this.#fault ??= unrecorded(error);
-    }
+    if (this.#left !== null) return;
+    this.#fault ??= stopInStore(this.#parts.store, this.turn.turnId, reason);
     this.end(reason, false);
   }
 
@@ -243,18 +241,19 @@ class TurnFlight implements Flight {
     const running = this.#running;
     // A window that was put back has given its account.
     const parked = this.#left === 'requeued';
+    const counts = this.#countsSoFar();
     const ending = endingOf({
       terminal,
       exit,
       endRequested: this.#endReason,
       fault: this.#fault ?? exit?.fault ?? null,
-      ...this.#countsSoFar(),
+      ...counts,
       lostCall: parked ? null : this.#lost(),
       mask: (text) => masker.text(text),
     });
     if (running !== null) running.ending = true;
     this.#beside.abort('cancel');
-    const activeMs = parked ? 0 : this.#activeMs();
+    const activeMs = parked ? 0 : counts.activeMs;
     const row = settleTurn(this.#parts, this.turn.turnId, parked ? null : running, { ...ending, activeMs });
     if (row === null) return;
     this.#ended(row);
@@ -279,27 +278,23 @@ class TurnFlight implements Flight {
   }
 
   /** The store takes no more, as on a full disk. Who waits is told; the next start settles the turn. */
-  #giveUp(error: unknown): false {
+  #giveUp(error: unknown): void {
     if (this.#row === null) throw error;
+    this.#left = 'unrecorded';
     const failure = this.#fault ?? unrecorded(error);
     this.#parts.log('turn.unrecorded', { turn_id: this.turn.turnId, message: failure.message });
     this.#resolveSettled(unrecordedEnd(this.#row, failure, this.#running));
-    return false;
   }
 
   #countsSoFar(): { rounds: number; toolCalls: number; activeMs: number } {
     return {
       rounds: this.#running?.rounds ?? 0,
       toolCalls: this.#running?.toolCalls ?? 0,
-      activeMs: this.#activeMs(),
+      activeMs: this.#openedMs === null ? 0 : this.#parts.clock.monotonic() - this.#openedMs,
     };
   }
 
   #lost(): Ending['lostCall'] {
     return this.#running?.modelCallOpen ? lostCallOf(this.#running, this.#parts.governor) : null;
-  }
-
-  #activeMs(): number {
-    return this.#openedMs === null ? 0 : this.#parts.clock.monotonic() - this.#openedMs;
   }
 }

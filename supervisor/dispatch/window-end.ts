@@ -1,11 +1,14 @@
 // How a window of a turn ends in the store, and who is told: the turn is settled, or it is put back into the queue.
+import type { Failure } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
 import type { JournalEvent } from '../../shared/journal.js';
-import type { TurnRow } from '../store/types.js';
+import type { EndReason } from '../../shared/outcome.js';
+import type { Store, TurnRow } from '../store/types.js';
 import { type RunningTurn, unwrittenOf } from '../tools/running-turn.js';
 import { requeueInside, type WindowEnd } from './requeue.js';
 import type { RunnerParts } from './runner-parts.js';
 import { type Ending, settle } from './settle.js';
+import { unrecorded } from './turn-evidence.js';
 
 /** `running` is null when no worker had the turn. */
 export function putBack(
@@ -74,6 +77,19 @@ export function settleAnswered(
   waits.withdraw(turnId);
   parts.log('turn.settled', { turn_id: turnId, status: 'completed', error_code: null });
   return store.turns.get(turnId) ?? null;
+}
+
+/** Writes down that the turn is to end; or why that could not be written. */
+export function stopInStore(store: Store, turnId: string, reason: EndReason): Failure | null {
+  const row = store.turns.get(turnId);
+  try {
+    store.transact('request_end', () =>
+      store.turns.transition(turnId, 'stop', { end_requested: row?.end_requested ?? reason }),
+    );
+    return null;
+  } catch (error) {
+    return unrecorded(error);
+  }
 }
 
 /** From here on nothing of its worker is heard. */

@@ -27,7 +27,17 @@ const BUDGET = { TURND_INTELLIGENCE_BUDGET_LIFETIME_TOKENS: '10000000' };
 /** Which of them a run of this script passes; the others belong to other ways of a turn. */
 const NOT_PASSED = new Set([
   'open_thread',
- 'request_end', 'recover', 'name_snapshot']);
+  'request_end',
+  'recover',
+  'name_snapshot',
+  'set_switch',
+  'fire_timer',
+  'add_note',
+  'answer_wait',
+  'requeue_turn',
+  'preflight',
+  'compact',
+]);
 
 for (const name of TRANSACTIONS.filter((each) => !NOT_PASSED.has(each))) {
   for (const side of ['before-commit', 'after-commit']) {

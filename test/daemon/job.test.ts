@@ -76,7 +76,7 @@ t.test(
   'a disk that fills up in the middle fails the job in a sentence, and the next run goes on',
   async (t) => {
     const state = join(scratch(t), 'state');
-    for (const kilobytes of [200, 260]) {
+    for (const kilobytes of [285, 310]) {
       const dir = `${state}-${kilobytes}`;
       const args = ['--state-dir', dir, '--output', 'json'];
       const full = inShell(t, `ulimit -f ${kilobytes} && exec "$@"`, args, 'run seq 20000 | head -c 60000');

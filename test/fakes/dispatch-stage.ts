@@ -6,11 +6,11 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import type { ToSupervisor } from '../../shared/ipc/to-supervisor.js';
 import type { SecuritySnapshot, TurnLimits, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonObject } from '../../shared/json.js';
-import { makeMasker } from '../../shared/mask.js';
+import { type Masker, makeMasker } from '../../shared/mask.js';
 import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import { type Estimate, Governor } from '../../supervisor/budgets/governor.js';
 import type { AfterHook, BeforeHook } from '../../supervisor/dispatch/phases.js';
-import { makeScheduler, type Scheduler } from '../../supervisor/dispatch/scheduler.js';
+import { makeScheduler, type Scheduler, type SchedulerParts } from '../../supervisor/dispatch/scheduler.js';
 import { Waits } from '../../supervisor/dispatch/waits.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
 import type { DoorRules } from '../../supervisor/intake/door-rules.js';
@@ -81,20 +81,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     store.close();
   });
   const tell: LiveListener = (_turn, event) => void live.push(event);
-  const waits = new Waits({
-    store,
-    clock,
-    masker,
-    live: tell,
-    tools: {
-      sleep: sleepTool(clock),
-      await: awaitTool({ store, clock, whenSettled: (turnId) => scheduler.whenSettled(turnId) }),
-      ask_human: askHumanTool(clock, options.audience ?? 'later'),
-      ...options.tools,
-    },
-    answered: (turnId) => scheduler.wake(turnId),
-    log: () => undefined,
-  });
+  const waits = waitsOn(store, clock, masker, tell, options, () => scheduler);
   const scheduler = makeScheduler({
     store,
     clock,
@@ -114,22 +101,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     optionRefused: () => undefined,
     pool: poolOf(workers),
     hashOf: () => 'hash',
-    freeze: ({ turnId, threadId }, marker) => ({
-      credentials: { headers: {}, mask: [] },
-      snapshot: {
-        ...turnFrame().snapshot,
-        budget_admission: governor.active,
-        limits: limitsWith(options.deadlineMs),
-        turn_id: turnId,
-        thread_id: threadId,
-        ...priorIn(store, turnId),
-        messages: transcriptSlice(store, threadId, turnId),
-        tools: [...toolPlan()],
-        security: securityOf(options.mode ?? 'full_access'),
-        spool_dir: `${store.dir}/spool`,
-        process_marker: marker,
-      },
-    }),
+    freeze: freezing(store, governor, options),
   });
   return {
     store,
@@ -153,6 +125,46 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
   };
+}
+
+function waitsOn(
+  store: Store,
+  clock: Clock,
+  masker: Masker,
+  live: LiveListener,
+  { audience, tools }: StageOptions,
+  scheduler: () => Scheduler,
+): Waits {
+  return new Waits({
+    ...{ store, clock, masker, live },
+    tools: {
+      sleep: sleepTool(clock),
+      await: awaitTool({ store, clock, whenSettled: (turnId) => scheduler().whenSettled(turnId) }),
+      ask_human: askHumanTool(clock, audience ?? 'later'),
+      ...tools,
+    },
+    answered: (turnId) => scheduler().wake(turnId),
+    log: () => undefined,
+  });
+}
+
+function freezing(store: Store, governor: Governor, options: StageOptions): SchedulerParts['freeze'] {
+  return ({ turnId, threadId }, marker) => ({
+    credentials: { headers: {}, mask: [] },
+    snapshot: {
+      ...turnFrame().snapshot,
+      budget_admission: governor.active,
+      limits: limitsWith(options.deadlineMs),
+      turn_id: turnId,
+      thread_id: threadId,
+      ...priorIn(store, turnId),
+      messages: transcriptSlice(store, threadId, turnId),
+      tools: [...toolPlan()],
+      security: securityOf(options.mode ?? 'full_access'),
+      spool_dir: `${store.dir}/spool`,
+      process_marker: marker,
+    },
+  });
 }
 
 function estimateOf(estimate: StageOptions['estimate'], text = ''): Estimate {

@@ -153,7 +153,7 @@ function account(outcome: TurnOutcome, parts: Omit<Running, 'played'> & { snapsh
   const usages = link.told('usage').map((event) => event.call_index);
   assert.deepEqual(
     usages,
-    provider.requests.map((_, index) => index + 1),
+    provider.requests.map((_, index) => (snapshot.prior?.rounds ?? 0) + index + 1),
     'every model call is charged once',
   );
   const journal = link.settle(outcome);
