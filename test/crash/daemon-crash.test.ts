@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { JsonObject } from '../../shared/json.js';
 import { openStore } from '../../supervisor/store/open.js';
@@ -12,6 +13,13 @@ import { scratch } from '../fakes/job.js';
 import type { FakeRequest, FakeStep } from '../fakes/model-steps.js';
 import { processesWith } from '../fakes/processes.js';
 import { cleanEnv, ROOT } from '../fakes/run-turnd.js';
+
+// Each kill takes two or three processes, one after the other.
+t.setTimeout(240_000);
+
+const SOURCE = import.meta.url.endsWith('.ts');
+const CHILD = fileURLToPath(new URL(`../fakes/doomed-daemon.${SOURCE ? 'ts' : 'js'}`, import.meta.url));
+const LOADER = SOURCE ? ['--import', 'tsx'] : [];
 
 interface Said {
   readonly role: string;
@@ -49,7 +57,7 @@ interface Life {
 
 function live(args: readonly string[], killAt?: string): Promise<Life> {
   const env = killAt === undefined ? {} : { TURND_TEST_KILL_AT: killAt };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'test/fakes/doomed-daemon.ts', ...args], {
+  const child = spawn(process.execPath, [...LOADER, CHILD, ...args], {
     cwd: ROOT,
     env: cleanEnv(args[2] ?? '', env),
     stdio: ['ignore', 'pipe', 'pipe'],

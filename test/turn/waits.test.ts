@@ -1,9 +1,10 @@
 // Calls that wait: durable from their first moment, answered once, whatever races.
 import t from 'tap';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
+import type { Ask } from '../../supervisor/tools/running-turn.js';
 import type { AnswerWait, WaitingTool } from '../../supervisor/tools/waiting-tool.js';
 import { ASK, answer, asking, resultsOf } from '../fakes/asking-turn.js';
-import { done, request, settleDown, stage, worker } from '../fakes/dispatch-stage.js';
+import { assistant, done, request, settleDown, stage, worker } from '../fakes/dispatch-stage.js';
 import { FakeClock } from '../fakes/fake-clock.js';
 
 t.test(
@@ -156,4 +157,25 @@ t.test('whatever races for a wait, its call has one result', async (t) => {
     t.match(await s.scheduler.whenSettled(id), { status: 'failed' });
     t.match(resultsOf(s, id), [{ end: 'interrupted' }]);
   });
+});
+
+t.test('a yes that comes after the end of its turn leaves the call with its one result', async (t) => {
+  let allow: (value: 'allow') => void = () => undefined;
+  const ask: Ask = () =>
+    new Promise((resolve) => {
+      allow = resolve;
+    });
+  const s = stage(t, { mode: 'supervised', ask });
+  const id = s.accept('hello');
+  const w = await worker(s);
+  w.say(assistant([{ call_id: 'call_1', name: 'exec_command', arguments: { command: 'x' } }]));
+  w.say(request(1, 'call_1', 'exec_command', { command: 'x' }));
+  await settleDown();
+  w.die({ code: null, signal: 'SIGKILL' });
+  await s.scheduler.whenSettled(id);
+  allow('allow');
+  await settleDown();
+  t.match(resultsOf(s, id), [{ call_id: 'call_1', end: 'not_started' }]);
+  t.equal(resultsOf(s, id).length, 1);
+  t.equal(s.kinds(id).at(-1), 'turn_ended', 'and nothing is written behind the end');
 });
