@@ -75,6 +75,7 @@ export const THOUGHT_TOOLS: readonly ToolSpec[] = [
     action: 'control',
     runs: 'supervisor',
     readOnly: false,
+    waits: true,
   },
   {
     name: 'decide',
@@ -86,5 +87,6 @@ export const THOUGHT_TOOLS: readonly ToolSpec[] = [
     action: 'control',
     runs: 'supervisor',
     readOnly: false,
+    waits: true,
   },
 ];
