@@ -210,6 +210,7 @@ t.test('every number has a least and a most', async (t) => {
   t.same(mayBeZero, [
     'agent.warm_workers',
     'agent.lane_age',
+    'agent.park_after',
     'intelligence.max_output_tokens',
     'intelligence.confidence.preflight',
     'intelligence.confidence.decide',
