@@ -65,11 +65,12 @@ class IpcLink implements SupervisorLink {
     return this.#runGranted(id, request, verdict.arguments);
   }
 
-  async askBudget(estimateTokens: number): Promise<BudgetAnswer> {
+  async askBudget(estimateTokens: number, model?: string): Promise<BudgetAnswer> {
     const { control } = this.#parts;
     const id = this.#nextId();
     this.flush();
-    control.send({ type: 'budget_request', id, estimate_tokens: estimateTokens });
+    const other = model === undefined ? {} : { model };
+    control.send({ type: 'budget_request', id, estimate_tokens: estimateTokens, ...other });
     const reply = await control.reply(id);
     if (reply?.type === 'budget_answer') return reply.answer;
     return { kind: 'stop', code: 'refused', reason: LOST };

@@ -21,8 +21,8 @@ export interface SupervisorLink {
   readonly signal: AbortSignal;
   /** Asks, runs what is granted, waits until the result is committed. Never rejects: a refusal is a result with is_error. */
   callTool(request: CallRequest): Promise<ToolResult>;
-  /** Asks before a model call. Never rejects; a lost supervisor answers through the signal. */
-  askBudget(estimateTokens: number): Promise<BudgetAnswer>;
+  /** Asks before a model call; `model` where it is not that of the snapshot. Never rejects; a lost supervisor answers through the signal. */
+  askBudget(estimateTokens: number, model?: string): Promise<BudgetAnswer>;
   /** The transcript to go on with, older parts folded; null when nothing can be gained. Never rejects. */
   compact(reason: 'threshold' | 'overflow' | 'asked'): Promise<readonly Message[] | null>;
   /** Tells; order is kept, and everything told before a callTool is handled before it. */

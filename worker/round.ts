@@ -3,13 +3,15 @@
 
 import { sleep } from '../shared/clock.js';
 import { newId } from '../shared/ids.js';
+import { outputAllowance } from '../shared/ipc/output-room.js';
 import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
 import type { ModelSettings } from '../shared/ipc/turn-snapshot.js';
-import { ANSWER_ALLOWANCE, estimateTokens } from '../shared/transcript/estimate-tokens.js';
+import { estimateTokens } from '../shared/transcript/estimate-tokens.js';
 import type { Message } from '../shared/transcript/message.js';
 import { repairHistory } from '../shared/transcript/repair.js';
 import { cutText } from '../shared/transcript/unicode.js';
 import { addUsage, NO_USAGE, type Usage } from '../shared/transcript/usage.js';
+import { fallBack, hasAnotherWay } from './fall-back.js';
 import { requestEstimate } from './fold.js';
 import type { ModelAnswer, ModelEvent, ModelOutcome, ModelRequest } from './models/provider.js';
 import { ended, interrupted } from './outcome.js';
@@ -19,6 +21,8 @@ import type { Turn } from './turn-state.js';
 /** The item id is that of the deltas; `model` is the one that was asked. */
 export type Asked =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly itemId: string; readonly model: string }
+  /** The model could not be reached, and another is to be asked. */
+  | { readonly kind: 'again' }
   | { readonly kind: 'over'; readonly outcome: TurnOutcome };
 
 type Admission =
@@ -32,10 +36,10 @@ const SHOWN_BYTES = 80;
 /** Asks the supervisor's budget, waits as long as it says, and asks again. */
 export async function admit(turn: Turn): Promise<Admission> {
   if (!turn.snapshot.budget_admission) return { kind: 'go', model: turn.settings.model };
-  const allowance = turn.settings.max_output_tokens || ANSWER_ALLOWANCE;
-  const estimate = estimateInput(turn, turn.history) + allowance;
+  const estimate = estimateInput(turn, turn.history) + outputAllowance(turn.settings);
+  const other = turn.fallen === 0 ? undefined : turn.settings.model;
   for (;;) {
-    const answer = await turn.end.orEnd(turn.link.askBudget(estimate));
+    const answer = await turn.end.orEnd(turn.link.askBudget(estimate, other));
     if (answer === null || turn.end.why() !== null) return { kind: 'over', outcome: interrupted(turn) };
     if (answer.kind === 'go') return { kind: 'go', model: answer.model ?? turn.settings.model };
     if (answer.kind === 'stop')
@@ -49,7 +53,7 @@ export async function askModel(turn: Turn, model: string): Promise<Asked> {
   turn.rounds += 1;
   turn.link.progress({ event: 'round', round: turn.rounds });
   const request = requestOf(turn, { ...turn.settings, model });
-  const stream = new AnswerStream(turn);
+  const stream = new AnswerStream(turn, model);
   const outcome = await turn.provider.call(request, (event) => stream.take(event), stream.signal);
   stream.close();
   charge(turn, request, stream, outcome);
@@ -62,6 +66,7 @@ export async function askModel(turn: Turn, model: string): Promise<Asked> {
       return { kind: 'over', outcome: interrupted(turn) };
     case 'failed':
       if (turn.end.why() !== null) return { kind: 'over', outcome: interrupted(turn) };
+      if (fallBack(turn, outcome)) return { kind: 'again' };
       return { kind: 'over', outcome: ended(turn, 'failed', outcome.code, outcome.message) };
   }
 }
@@ -95,6 +100,7 @@ function repetition(turn: Turn, piece: string): TurnOutcome {
 /** Passes deltas on as they come, and stops a stream that repeats one piece for ever. */
 class AnswerStream {
   readonly #turn: Turn;
+  readonly #model: string;
   readonly #controller = new AbortController();
   readonly #onEnd = (): void => this.#controller.abort(this.#turn.end.signal.reason);
   #watches = freshWatches();
@@ -105,8 +111,9 @@ class AnswerStream {
   /** The piece that the model repeats, once it does. */
   repeated: string | null = null;
 
-  constructor(turn: Turn) {
+  constructor(turn: Turn, model: string) {
     this.#turn = turn;
+    this.#model = model;
     this.itemId = newId('item', turn.clock.now());
     if (turn.end.signal.aborted) this.#onEnd();
     else turn.end.signal.addEventListener('abort', this.#onEnd, { once: true });
@@ -118,6 +125,11 @@ class AnswerStream {
 
   close(): void {
     this.#turn.end.signal.removeEventListener('abort', this.#onEnd);
+  }
+
+  /** Names the model where it is not the one that everybody expects. */
+  #other(): { model?: string } {
+    return this.#model === this.#turn.snapshot.model.model ? {} : { model: this.#model };
   }
 
   take(event: ModelEvent): void {
@@ -149,7 +161,13 @@ class AnswerStream {
           ...this.#turn.settings,
           omit: [...this.#turn.settings.omit, event.option],
         };
-        link.progress({ event: 'option_dropped', option: event.option });
+        link.progress({ event: 'option_dropped', option: event.option, ...this.#other() });
+        return;
+      case 'endpoint': {
+        if (!hasAnotherWay(this.#turn)) return;
+        const { url, works, reason } = event;
+        link.progress(works ? { event: 'endpoint_ok', url } : { event: 'endpoint_failed', url, reason });
+      }
     }
   }
 }
@@ -163,12 +181,14 @@ function charge(turn: Turn, request: ModelRequest, stream: AnswerStream, outcome
   const usage = usageOf(turn, request, stream, outcome);
   turn.used = addUsage(turn.used, usage);
   const model = outcome.kind === 'answer' ? outcome.answer.model : request.settings.model;
+  const asked = request.settings.model;
   const known = turn.snapshot.context !== undefined && outcome.kind === 'answer';
   const counted = known && !usage.estimated && usage.input_tokens > 0;
   turn.link.progress({
     event: 'usage',
     call_index: turn.rounds,
     model,
+    ...(asked === turn.snapshot.model.model ? {} : { asked }),
     usage,
     ...(counted ? { estimate_tokens: requestEstimate(turn, request.messages) } : {}),
   });

@@ -1,7 +1,7 @@
 // Runs the one turn of this worker. Loaded when a turn or a rehearsal needs it, not when the worker starts.
 import type { Clock } from '../shared/clock.js';
 import type { TurnOutcome } from '../shared/ipc/to-supervisor.js';
-import type { TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
+import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import { toolError } from '../shared/tools/tool-result.js';
 import type { Control } from './control.js';
 import { makeIpcLink, type RunTool } from './ipc-link.js';
@@ -32,7 +32,9 @@ export async function serveTurn(parts: TurnParts): Promise<TurnOutcome> {
   const { snapshot, credentials, clock } = parts;
   const link = makeIpcLink({ ...parts, runTool });
   const provider = parts.provider ?? providerFor(snapshot.model, clock);
-  const outcome = await runTurn({ snapshot, credentials, link, provider, clock });
+  const providerOf = (settings: ModelSettings): ModelProvider =>
+    settings.dialect === snapshot.model.dialect ? provider : providerFor(settings, clock);
+  const outcome = await runTurn({ snapshot, credentials, link, provider, providerOf, clock });
   await endAllSessions(snapshot.process_marker);
   link.flush();
   return outcome;

@@ -26,6 +26,8 @@ export const progressEvent = v.variant('event', [
     event: v.literal('usage'),
     call_index: v.number(),
     model: v.string(),
+    /** The model that was asked, where it is not that of the snapshot. */
+    asked: v.optional(v.string()),
     usage,
     /** Its input by our estimate, uncalibrated, where the provider counted it too. */
     estimate_tokens: v.optional(v.number()),
@@ -41,6 +43,13 @@ export const progressEvent = v.variant('event', [
     delay_ms: v.number(),
     reason: v.string(),
   }),
-  v.object({ event: v.literal('option_dropped'), option: v.string() }),
+  /** `model`: the one that refuses it; left out: that of the snapshot. */
+  v.object({ event: v.literal('option_dropped'), option: v.string(), model: v.optional(v.string()) }),
+  /** An endpoint could not serve: told each time, but only where there is another way. */
+  v.object({ event: v.literal('endpoint_failed'), url: v.string(), reason: v.string() }),
+  /** An endpoint serves; told once, and again after it failed. */
+  v.object({ event: v.literal('endpoint_ok'), url: v.string() }),
+  /** All endpoints of a model failed, and another goes on with the turn. */
+  v.object({ event: v.literal('model_fallback'), from: v.string(), to: v.string(), reason: v.string() }),
 ]);
 export type ProgressEvent = v.InferOutput<typeof progressEvent>;

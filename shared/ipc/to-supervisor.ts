@@ -44,7 +44,13 @@ export const toSupervisor = v.variant('type', [
     result: toolResult,
     duration_ms: v.number(),
   }),
-  v.object({ type: v.literal('budget_request'), id: v.number(), estimate_tokens: v.number() }),
+  /** `model`: the fallback that is to be asked; left out: the model of the snapshot. */
+  v.object({
+    type: v.literal('budget_request'),
+    id: v.number(),
+    estimate_tokens: v.number(),
+    model: v.optional(v.string()),
+  }),
   /** The transcript is about to outgrow the model's window, has outgrown it, or the model asked to fold it. */
   v.object({
     type: v.literal('compact_request'),

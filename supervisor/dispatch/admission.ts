@@ -5,7 +5,7 @@ import type { Governor, Stop } from '../budgets/governor.js';
 import { type Estimate, spenderOf } from '../budgets/governor.js';
 import type { Store } from '../store/types.js';
 import type { LiveListener } from '../tools/running-turn.js';
-import type { Waiting } from './gate.js';
+import type { BudgetVerdict, Waiting } from './gate.js';
 
 export interface AdmissionPorts {
   readonly store: Store;
@@ -16,10 +16,6 @@ export interface AdmissionPorts {
   estimate(turn: Waiting): Estimate;
   log(event: 'budget.wait' | 'budget.stop' | 'budget.degraded', fields: Record<string, unknown>): void;
 }
-
-export type Verdict =
-  /** `reserve` holds back what was admitted: call it inside the transaction that dispatches the turn. */
-  { readonly kind: 'go'; reserve(): void } | { readonly kind: 'held' } | Stop;
 
 interface HeldTurn {
   readonly estimate: Estimate;
@@ -35,8 +31,8 @@ interface HeldTurn {
 /** A timer knows nothing of a machine that slept or of a clock that was set, so the time is looked at this often. */
 const LOOK_MS = 60_000;
 
-const NOTHING_HELD: Verdict = { kind: 'go', reserve: () => undefined };
-const HELD: Verdict = { kind: 'held' };
+const NOTHING_HELD: BudgetVerdict<Stop> = { kind: 'go', reserve: () => undefined };
+const HELD: BudgetVerdict<Stop> = { kind: 'held' };
 
 export class Admission {
   readonly #ports: AdmissionPorts;
@@ -51,7 +47,7 @@ export class Admission {
   }
 
   /** May this turn start, as far as its budget goes? */
-  ask(turn: Waiting): Verdict {
+  ask(turn: Waiting): BudgetVerdict<Stop> {
     const { store, clock, governor } = this.#ports;
     if (!governor.active) return NOTHING_HELD;
     const before = this.#held.get(turn.turnId);
@@ -83,17 +79,21 @@ export class Admission {
     };
   }
 
-  /** Wakes at the earliest time at which a held turn may go; `queued` are those that still wait. */
-  arm(queued: readonly Waiting[]): void {
+  /** Is it known to wait for its budget? */
+  holds(turnId: string): boolean {
+    return this.#held.has(turnId);
+  }
+
+  /** Wakes at the earliest time at which a held turn may go; `waits` says which of them still wait. */
+  arm(waits: (turnId: string) => boolean): void {
     this.#cancelTimer();
     this.#cancelTimer = () => undefined;
     if (this.#held.size === 0) return;
     const { clock } = this.#ports;
-    const waiting = new Set(queued.map(({ turnId }) => turnId));
     const now = clock.now();
     let leftMs = Number.POSITIVE_INFINITY;
     for (const [turnId, { untilMs }] of this.#held) {
-      if (!waiting.has(turnId)) this.#held.delete(turnId);
+      if (!waits(turnId)) this.#held.delete(turnId);
       // One that is due already waits for a place as well, and whoever leaves one wakes it.
       else if (untilMs !== null && untilMs > now) leftMs = Math.min(leftMs, untilMs - now);
     }

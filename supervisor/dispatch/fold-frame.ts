@@ -20,6 +20,11 @@ export type Terminal =
 export type FoldReason = Extract<ToSupervisor, { type: 'compact_request' }>['reason'];
 export type FoldAnswer = Omit<Extract<ToWorker, { type: 'compact_answer' }>, 'type' | 'id'>;
 
+export type ReachNews = Extract<
+  ProgressEvent,
+  { event: 'endpoint_failed' | 'endpoint_ok' | 'model_fallback' }
+>;
+
 export interface FoldPorts {
   readonly budget: TurnBudget;
   send(frame: ToWorker): void;
@@ -31,6 +36,8 @@ export interface FoldPorts {
   optionRefused(model: string, option: string): void;
   /** A model call waits before it is tried again: somebody may wonder why nothing happens. */
   retry(wait: Extract<ProgressEvent, { event: 'retry_scheduled' }>): void;
+  /** An endpoint failed or works again, or another model goes on. */
+  reach(news: ReachNews): void;
   /** The frame cannot be: the worker is broken. */
   violation(message: string): void;
   /** Something of ours failed while the frame was folded. */
@@ -55,7 +62,7 @@ export function foldFrame(turn: RunningTurn, frame: ToSupervisor, ports: FoldPor
       ports.send({
         type: 'budget_answer',
         id: frame.id,
-        answer: ports.budget.answer(frame.estimate_tokens, turn.modelCalls + 1),
+        answer: ports.budget.answer(frame.estimate_tokens, turn.modelCalls + 1, frame.model),
       });
       return;
     case 'compact_request':
@@ -114,10 +121,15 @@ function foldProgress(turn: RunningTurn, progress: ProgressEvent, ports: FoldPor
       soon(turn, { kind: 'note', text: progress.text });
       break;
     case 'option_dropped':
-      ports.optionRefused(turn.snapshot.model.model, progress.option);
+      ports.optionRefused(progress.model ?? turn.snapshot.model.model, progress.option);
       break;
     case 'retry_scheduled':
       ports.retry(progress);
+      break;
+    case 'endpoint_failed':
+    case 'endpoint_ok':
+    case 'model_fallback':
+      ports.reach(progress);
       break;
     case 'delta':
       break;
@@ -136,19 +148,14 @@ function foldUsage(
   progress: Extract<ProgressEvent, { event: 'usage' }>,
   budget: TurnBudget,
 ): void {
-  const event = budget.priced(progress.call_index, progress.model, progress.usage);
+  const event = budget.priced(progress.call_index, progress.model, progress.usage, progress.asked);
   journalSoon(turn, {
     events: [event],
     beside: () => {
       budget.settle(event);
-      const { estimate_tokens: estimate, usage } = progress;
+      const { asked = turn.snapshot.model.model, estimate_tokens: estimate, usage } = progress;
       if (estimate !== undefined)
-        turn.store.calibrations.observe(
-          turn.snapshot.model.model,
-          estimate,
-          usage.input_tokens,
-          turn.clock.now(),
-        );
+        turn.store.calibrations.observe(asked, estimate, usage.input_tokens, turn.clock.now());
     },
     after: () => budget.settled(),
   });

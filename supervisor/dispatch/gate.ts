@@ -1,33 +1,99 @@
-// May a queued turn start now? Pure: it sees who waits and who runs, and says who may go. No clock, no store.
+// May a queued turn start now, and which comes first? Pure: it sees how the instance stands and who waits, and says
+// start, hold and why, or refuse. No clock, no store.
+import type { Lane } from '../store/types.js';
 
 export interface Waiting {
   readonly turnId: string;
   readonly threadId: string;
 }
 
+/** Why a turn waits, in the order in which it is found out. */
+export type Hold =
+  | 'draining'
+  | 'paused'
+  | 'pressure'
+  | 'parked'
+  | 'thread_busy'
+  | 'slots_taken'
+  /** Or for whatever the budget says that it waits for. */
+  | 'budget';
+
+/** How the instance stands. */
 export interface GateView {
-  /** In order of acceptance. */
-  readonly queued: readonly Waiting[];
-  readonly running: readonly Waiting[];
+  /** The supervisor ends: nothing new starts. */
+  readonly draining: boolean;
+  /** Held by the operator. */
+  readonly paused: boolean;
+  /** Disk or memory run short. */
+  readonly shedding: boolean;
+  /** Turns that have a slot. */
+  readonly running: number;
   readonly maxParallelTurns: number;
-  /** Closed while the supervisor ends: nothing new starts. */
-  readonly closed: boolean;
+}
+
+/** How one turn stands. */
+export interface TurnView {
+  /** It waits for an answer, and has no worker meanwhile. */
+  readonly parked: boolean;
+  /** Its thread is at work on another turn, or one that came before waits too. */
+  readonly behind: boolean;
+}
+
+export type BudgetVerdict<Stop> =
+  /** `reserve` holds back what was admitted: call it inside the transaction that dispatches the turn. */
+  { readonly kind: 'go'; reserve(): void } | { readonly kind: 'held' } | Stop;
+
+export type Verdict<Stop> =
+  | { readonly kind: 'start'; reserve(): void }
+  | { readonly kind: 'hold'; readonly why: Hold }
+  | { readonly kind: 'refuse'; readonly stop: Stop };
+
+/** Why nothing at all may start; null when something may. */
+export function heldAll({ draining, paused, shedding, running, maxParallelTurns }: GateView): Hold | null {
+  if (draining) return 'draining';
+  if (paused) return 'paused';
+  if (shedding) return 'pressure';
+  return running >= maxParallelTurns ? 'slots_taken' : null;
+}
+
+/** The budget is asked last: what it admits is started. */
+export function judge<Stop extends { readonly kind: 'stop' }>(
+  gate: GateView,
+  turn: TurnView,
+  budget: () => BudgetVerdict<Stop>,
+): Verdict<Stop> {
+  // What keeps this turn alone is told before a full house: it would wait in an empty one too.
+  const own: Hold | null = turn.parked ? 'parked' : turn.behind ? 'thread_busy' : null;
+  const all = heldAll(gate);
+  const why = all === 'slots_taken' || all === null ? (own ?? all) : all;
+  if (why !== null) return { kind: 'hold', why };
+  const verdict = budget();
+  if (verdict.kind === 'go') return { kind: 'start', reserve: verdict.reserve };
+  return verdict.kind === 'held'
+    ? { kind: 'hold', why: 'budget' }
+    : { kind: 'refuse', stop: verdict as Stop };
+}
+
+/** Where one that may start stands. */
+export interface Standing {
+  readonly lane: Lane;
+  /** Order of acceptance. */
+  readonly place: number;
+  /** Time that only grows, when it was accepted. */
+  readonly sinceMs: number;
 }
 
 /**
- * The turns that may start now, in order: under the cap, and one at a time on each thread. A held turn keeps its place;
- * others overtake. `start` is offered each of them at once and may decline; it then takes no place, but nothing behind
- * it on its thread goes before it.
+ * Of the first that waits for a person and the first in the background, the one that goes: a person's, unless the other
+ * was accepted before it and has waited as long as work in the background may have to.
  */
-export function admit(view: GateView, start: (turn: Waiting) => boolean = () => true): Waiting[] {
-  if (view.closed) return [];
-  const busy = new Set(view.running.map((turn) => turn.threadId));
-  const admitted: Waiting[] = [];
-  for (const turn of view.queued) {
-    if (view.running.length + admitted.length >= view.maxParallelTurns) break;
-    if (busy.has(turn.threadId)) continue;
-    busy.add(turn.threadId);
-    if (start(turn)) admitted.push(turn);
-  }
-  return admitted;
+export function first<T extends Standing>(
+  person: T | undefined,
+  background: T | undefined,
+  nowMs: number,
+  laneAgeMs: number,
+): T | undefined {
+  if (person === undefined || background === undefined) return person ?? background;
+  const aged = nowMs - background.sinceMs >= laneAgeMs;
+  return aged && background.place < person.place ? background : person;
 }

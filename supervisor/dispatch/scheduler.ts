@@ -1,74 +1,131 @@
 // Starts what may start, whenever something changed: a message was accepted, a turn ended, an end was asked for.
-// Owns the turns in flight; the gate decides, the runner runs.
+// Owns the turns in flight and, in memory, those that wait; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
 import type { Estimate, Stop } from '../budgets/governor.js';
-import type { TurnRow } from '../store/types.js';
+import type { Lane, TurnRow } from '../store/types.js';
 import { Admission } from './admission.js';
-import { admit, type Waiting } from './gate.js';
+import { type GateView, heldAll, judge, type Waiting } from './gate.js';
+import type { Flight, RunnerParts } from './runner-parts.js';
 import { type Ending, settle } from './settle.js';
-import { type Flight, flyTurn, type RunnerParts } from './turn-runner.js';
+import { TurnQueue } from './turn-queue.js';
+import { flyTurn } from './turn-runner.js';
+
+/** A turn whose message was accepted. */
+export interface QueuedTurn extends Waiting {
+  readonly principal: string;
+  readonly lane: Lane;
+}
+
+export interface SchedulerStatus {
+  readonly paused: boolean;
+  readonly draining: boolean;
+  /** Disk or memory run so short that no turn starts. */
+  readonly shedding: boolean;
+  readonly running: number;
+  /** Parked turns included. */
+  readonly waiting: number;
+  readonly parked: number;
+}
 
 export interface Scheduler {
   /** A message was accepted; its turn may start at once. */
-  wake(): void;
+  enqueue(turn: QueuedTurn): void;
+  /** Takes up what an earlier supervisor left in the queue. Once, before anything is accepted. */
+  load(): void;
+  /** Something changed; with a turn: what that one waited for is answered. */
+  wake(turnId?: string): void;
   /** Asks a turn to end. Durable before it returns; false when the turn has ended already or is unknown. */
   requestEnd(turnId: string, reason: EndReason, now?: boolean): boolean;
   /** Resolves when the turn is settled. */
   whenSettled(turnId: string): Promise<TurnRow>;
-  /** Starts nothing more; resolves when no worker is left. */
+  /** How many wait, of one sender and in all. */
+  waiting(principal: string): { readonly ofPrincipal: number; readonly total: number };
+  /** Holds whatever has not started, or lets it go. */
+  hold(paused: boolean): void;
+  status(): SchedulerStatus;
+  /**
+   * Starts nothing more. What runs may finish within `timeoutMs`; what is left then stays in the queue for the next
+   * supervisor. Resolves when no worker is left. Called again, it only shortens the time.
+   */
+  drain(timeoutMs: number): Promise<void>;
+  /** Starts nothing more and ends what runs; resolves when no worker is left. */
   close(): Promise<void>;
 }
 
 export interface SchedulerParts extends Omit<RunnerParts, 'budgetFreed'> {
   /** What the first model call of a turn may take; asked for only where a budget is set. */
   estimate(turn: Waiting): Estimate;
+  readonly maxParallelTurns: number;
+  readonly laneAgeMs: number;
+  /** Left out: nothing ever runs short. */
+  readonly pressure?: {
+    shedding(relieved: () => void): boolean;
+    close(): void;
+  };
+  /** Held by the operator from the start. */
+  readonly paused?: boolean;
 }
 
-export function makeScheduler(parts: SchedulerParts, maxParallelTurns: number): Scheduler {
-  return new TurnScheduler(parts, maxParallelTurns);
+export function makeScheduler(parts: SchedulerParts): Scheduler {
+  return new TurnScheduler(parts);
 }
 
 class TurnScheduler implements Scheduler {
-  readonly #parts: RunnerParts;
-  readonly #maxParallelTurns: number;
+  readonly #parts: SchedulerParts;
+  readonly #runner: RunnerParts;
   readonly #flights = new Map<string, Flight>();
+  readonly #queue: TurnQueue;
   readonly #admission: Admission;
   readonly #waiters = new Map<string, ((row: TurnRow) => void)[]>();
-  #closed = false;
+  #draining = false;
+  #paused: boolean;
+  #cancelDrain: () => void = () => undefined;
 
-  constructor(parts: SchedulerParts, maxParallelTurns: number) {
-    this.#parts = { ...parts, budgetFreed: () => this.wake() };
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+    this.#runner = { ...parts, budgetFreed: () => this.wake() };
     this.#admission = new Admission(parts, () => this.wake());
-    this.#maxParallelTurns = maxParallelTurns;
+    this.#queue = new TurnQueue(parts.laneAgeMs);
+    this.#paused = parts.paused ?? false;
   }
 
-  wake(): void {
+  enqueue(turn: QueuedTurn): void {
+    this.#queue.add({ ...turn, sinceMs: this.#parts.clock.monotonic() });
+    this.wake();
+  }
+
+  load(): void {
+    const { store, clock } = this.#parts;
+    this.#parts.waits.rearm();
+    const parked = new Set(store.waits.allOpen().map((wait) => wait.turn_id));
+    const now = clock.now();
+    for (const row of store.inbox.pending()) {
+      const { turn_id: turnId, thread_id: threadId, principal, lane } = row;
+      const sinceMs = clock.monotonic() - Math.max(0, now - row.created_at_ms);
+      this.#queue.add({ turnId, threadId, principal, lane, sinceMs }, parked.has(turnId));
+    }
+    this.wake();
+  }
+
+  wake(turnId?: string): void {
+    if (turnId !== undefined) this.#queue.unpark(turnId);
     while (this.#startWhatMay() > 0) {
       // A turn that its budget ended leaves its thread to the next one.
     }
   }
 
-  /** The number of turns that ended without having run. */
-  #startWhatMay(): number {
-    const flights = this.#flights;
-    const queued = this.#parts.store.inbox
-      .pending()
-      .filter((row) => !flights.has(row.turn_id))
-      .map((row) => ({ turnId: row.turn_id, threadId: row.thread_id }));
-    const running = [...flights.values()].map((flight) => flight.turn);
-    const view = { queued, running, maxParallelTurns: this.#maxParallelTurns, closed: this.#closed };
-    let ended = 0;
-    admit(view, (turn) => {
-      const verdict = this.#admission.ask(turn);
-      if (verdict.kind === 'go') this.#launch(turn, verdict.reserve);
-      if (verdict.kind === 'stop') {
-        this.#endQueued(turn.turnId, endingOfStop(verdict));
-        ended += 1;
-      }
-      return verdict.kind === 'go';
-    });
-    if (!this.#closed) this.#admission.arm(queued);
-    return ended;
+  waiting(principal: string): { ofPrincipal: number; total: number } {
+    return { ofPrincipal: this.#queue.waitingOf(principal), total: this.#queue.size };
+  }
+
+  hold(paused: boolean): void {
+    this.#paused = paused;
+    if (!paused) this.wake();
+  }
+
+  status(): SchedulerStatus {
+    const { draining, paused, shedding, running } = this.#view();
+    return { draining, paused, shedding, running, waiting: this.#queue.size, parked: this.#queue.parked };
   }
 
   requestEnd(turnId: string, reason: EndReason, now = false): boolean {
@@ -84,18 +141,10 @@ class TurnScheduler implements Scheduler {
     }
     if (flight !== undefined) flight.end(reason, now);
     else {
-      this.#endQueued(turnId, CANCELLED_BEFORE_START);
+      this.#endQueued(turnId, cancelledInQueue(row));
       this.wake();
     }
     return true;
-  }
-
-  #writeDown({ turn_id: turnId, state }: TurnRow, reason: EndReason): void {
-    const { store } = this.#parts;
-    store.transact('request_end', () => {
-      if (state === 'queued') store.turns.update(turnId, { end_requested: reason });
-      else store.turns.transition(turnId, 'stop', { end_requested: reason });
-    });
   }
 
   whenSettled(turnId: string): Promise<TurnRow> {
@@ -106,30 +155,100 @@ class TurnScheduler implements Scheduler {
     });
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#admission.close();
-    const flights = [...this.#flights.values()];
-    for (const flight of flights) flight.end('drain', false);
-    await Promise.all(flights.map((flight) => flight.gone));
+  async drain(timeoutMs: number): Promise<void> {
+    this.#shut();
+    this.#cancelDrain();
+    const suspend = (): void => {
+      for (const flight of this.#flights.values()) flight.suspend('drain');
+    };
+    if (timeoutMs > 0) this.#cancelDrain = this.#parts.clock.after(timeoutMs, suspend);
+    else suspend();
+    await this.#allGone();
+    this.#cancelDrain();
   }
 
-  #launch(turn: Waiting, reserve: () => void): void {
-    const flight = flyTurn(this.#parts, turn, reserve);
-    this.#flights.set(turn.turnId, flight);
-    void flight.settled.then((row) => this.#announce(row));
-    void flight.gone.then(() => {
-      // One whose end could not be recorded keeps its place, or it would start again: the next supervisor settles it.
-      if (this.#parts.store.turns.get(turn.turnId)?.state !== 'ended') return;
-      this.#flights.delete(turn.turnId);
-      this.wake();
+  async close(): Promise<void> {
+    this.#shut();
+    for (const flight of this.#flights.values()) flight.end('drain', false);
+    await this.#allGone();
+  }
+
+  #shut(): void {
+    this.#draining = true;
+    this.#admission.close();
+    this.#parts.pressure?.close();
+  }
+
+  async #allGone(): Promise<void> {
+    await Promise.all([...this.#flights.values()].map((flight) => flight.gone));
+    this.#parts.waits.close();
+  }
+
+  /** The number of turns that ended without having run. */
+  #startWhatMay(): number {
+    const queue = this.#queue;
+    const nowMs = this.#parts.clock.monotonic();
+    const walk = queue.walk();
+    let ended = 0;
+    while (this.#flights.size < this.#parts.maxParallelTurns) {
+      const turn = queue.next(walk, nowMs);
+      if (turn === undefined) break;
+      const gate = this.#view();
+      if (heldAll(gate) !== null) break;
+      const verdict = judge(gate, queue.viewOf(turn.turnId), () => this.#admission.ask(turn));
+      if (verdict.kind === 'start') this.#launch(turn, verdict.reserve);
+      else if (verdict.kind === 'refuse') {
+        this.#endQueued(turn.turnId, endingOfStop(verdict.stop));
+        ended += 1;
+      }
+    }
+    if (!this.#draining) this.#admission.arm((turnId) => queue.has(turnId) && !this.#flights.has(turnId));
+    return ended;
+  }
+
+  #view(): GateView {
+    const { pressure, maxParallelTurns } = this.#parts;
+    return {
+      draining: this.#draining,
+      paused: this.#paused,
+      shedding: !this.#draining && (pressure?.shedding(() => this.wake()) ?? false),
+      running: this.#flights.size,
+      maxParallelTurns,
+    };
+  }
+
+  #writeDown({ turn_id: turnId, state }: TurnRow, reason: EndReason): void {
+    const { store } = this.#parts;
+    store.transact('request_end', () => {
+      if (state === 'queued') store.turns.update(turnId, { end_requested: reason });
+      else store.turns.transition(turnId, 'stop', { end_requested: reason });
     });
   }
 
-  /** A turn that no worker has yet ends without one. */
+  #launch(turn: Waiting, reserve: () => void): void {
+    this.#queue.start(turn.turnId);
+    const flight = flyTurn(this.#runner, turn, reserve);
+    this.#flights.set(turn.turnId, flight);
+    void flight.settled.then((row) => this.#announce(row));
+    void flight.gone.then((left) => left !== 'unrecorded' && this.#landed(turn.turnId));
+  }
+
+  /** One whose end could not be recorded keeps its place, or it would start again: the next supervisor settles it. */
+  #landed(turnId: string): void {
+    const { store } = this.#parts;
+    const state = store.turns.get(turnId)?.state;
+    this.#flights.delete(turnId);
+    if (state === 'ended') this.#queue.remove(turnId);
+    else this.#queue.putBack(turnId, store.waits.openOf(turnId).length > 0);
+    this.wake();
+  }
+
+  /** A turn that no worker has now ends without one. */
   #endQueued(turnId: string, ending: Ending): void {
     const { store, governor, clock, live } = this.#parts;
     settle(store, governor, turnId, ending, clock.now(), (event) => live(turnId, { type: 'journal', event }));
+    this.#parts.waits.withdraw(turnId);
+    this.#queue.remove(turnId);
     const row = store.turns.get(turnId);
     if (row !== undefined) this.#announce(row);
   }
@@ -140,14 +259,28 @@ class TurnScheduler implements Scheduler {
   }
 }
 
-const WITHOUT_WORK = { reply: '', rounds: 0, toolCalls: 0, lostCall: null } as const;
-
-const CANCELLED_BEFORE_START: Ending = {
-  ...WITHOUT_WORK,
-  status: 'cancelled',
-  error: { code: 'cancelled', message: 'the turn was cancelled before it started' },
-};
+/** A turn that was parked has a past. */
+function cancelledInQueue({ rounds, tool_calls: toolCalls, windows }: TurnRow): Ending {
+  const message =
+    windows > 0 ? 'the turn was cancelled while it waited' : 'the turn was cancelled before it started';
+  return {
+    reply: '',
+    rounds,
+    toolCalls,
+    lostCall: null,
+    status: 'cancelled',
+    error: { code: 'cancelled', message },
+  };
+}
 
 function endingOfStop({ code, failed, reason: message }: Stop): Ending {
-  return { ...WITHOUT_WORK, status: failed ? 'failed' : code, error: { code, message }, notRun: true };
+  return {
+    reply: '',
+    rounds: 0,
+    toolCalls: 0,
+    lostCall: null,
+    status: failed ? 'failed' : code,
+    error: { code, message },
+    notRun: true,
+  };
 }

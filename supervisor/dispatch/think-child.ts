@@ -24,6 +24,8 @@ export interface ThinkParts extends BudgetPorts {
   /** The model of a role, and how it is reached. */
   modelFor(purpose: ThinkRequest['purpose']): ThinkModel;
   optionRefused(model: string, option: string): void;
+  /** An endpoint failed, or works again. */
+  endpoint?(url: string, works: boolean): void;
 }
 
 export interface ThinkPool extends Thinker {
@@ -164,7 +166,7 @@ class Thought {
         return;
       case 'budget_request': {
         if (this.#endReason !== null) return;
-        const answer = account.answer(frame.estimate_tokens);
+        const answer = account.answer(frame.estimate_tokens, frame.model);
         this.#worker.send({ type: 'budget_answer', id: frame.id, answer });
         return;
       }
@@ -188,9 +190,11 @@ class Thought {
     snapshot: TurnSnapshot,
   ): void {
     if (progress.event === 'round') account.begun();
-    else if (progress.event === 'usage') account.settle(progress.model, progress.usage);
+    else if (progress.event === 'usage') account.settle(progress.model, progress.usage, progress.asked);
     else if (progress.event === 'option_dropped')
-      this.#parts.optionRefused(snapshot.model.model, progress.option);
+      this.#parts.optionRefused(progress.model ?? snapshot.model.model, progress.option);
+    else if (progress.event === 'endpoint_failed' || progress.event === 'endpoint_ok')
+      this.#parts.endpoint?.(progress.url, progress.event === 'endpoint_ok');
   }
 
   #resultOf(outcome: TurnOutcome): ThinkResult {

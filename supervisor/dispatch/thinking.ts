@@ -33,6 +33,7 @@ export interface ThinkingParts extends Omit<BudgetPorts, 'log'> {
   /** What is sent to a model, less what it has refused. */
   settings(model: ReachableModel): ModelSettings;
   optionRefused(model: string, option: string): void;
+  endpoint?(url: string, works: boolean): void;
   log(level: LogLevel, event: LogEvent, fields: Record<string, unknown>): void;
 }
 

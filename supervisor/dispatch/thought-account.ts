@@ -26,12 +26,13 @@ export class ThoughtAccount {
     this.#ports = ports;
     this.#spender = spender;
     this.#snapshot = snapshot;
-    this.#budget = new TurnBudget(ports, spender, snapshot.model);
+    this.#budget = new TurnBudget(ports, spender, snapshot);
     this.#base = ports.store.usage.lastCall(spender.turnId, spender.purpose);
   }
 
-  answer(totalTokens: number): BudgetAnswer {
-    return this.#budget.answer(totalTokens, this.#base + this.#calls + 1);
+  /** `model` where the call goes to a fallback. */
+  answer(totalTokens: number, model?: string): BudgetAnswer {
+    return this.#budget.answer(totalTokens, this.#base + this.#calls + 1, model);
   }
 
   /** A request goes out. */
@@ -40,9 +41,10 @@ export class ThoughtAccount {
     this.#open = true;
   }
 
-  settle(model: string, usage: Usage): void {
+  /** `asked` where it was a fallback. */
+  settle(model: string, usage: Usage, asked?: string): void {
     this.#open = false;
-    this.#record(this.#base + this.#calls, model, usage);
+    this.#record(this.#base + this.#calls, model, usage, asked);
   }
 
   /** Nothing more will come: charges the call that is open, gives back what is held for one that was not made. */
@@ -62,9 +64,9 @@ export class ThoughtAccount {
     }
   }
 
-  #record(callIndex: number, model: string, usage: Usage): void {
+  #record(callIndex: number, model: string, usage: Usage, asked = this.#snapshot.model.model): void {
     const { store, governor, clock, live } = this.#ports;
-    const event = pricedUsage(governor, this.#spender, this.#snapshot.model.model, {
+    const event = pricedUsage(governor, this.#spender, asked, {
       callIndex,
       model,
       usage,

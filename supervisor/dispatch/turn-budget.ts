@@ -1,10 +1,10 @@
 // The budget side of one worker: answers it before each model call, and settles each call with the
 // record of what it used. It decides nothing; the governor does.
 import type { Clock } from '../../shared/clock.js';
+import { outputAllowance } from '../../shared/ipc/output-room.js';
 import type { ToWorker } from '../../shared/ipc/to-worker.js';
-import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
+import type { ModelSettings, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JournalEvent } from '../../shared/journal.js';
-import { ANSWER_ALLOWANCE } from '../../shared/transcript/estimate-tokens.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 import type { Estimate, Governor, Spender } from '../budgets/governor.js';
 import type { Store } from '../store/types.js';
@@ -30,7 +30,7 @@ const WAIT_SHARED_MS = 1_000;
 
 /** What one call of this model may take: the request, and its answer. */
 export function estimateOf(settings: ModelSettings, totalTokens: number): Estimate {
-  const outputTokens = Math.min(totalTokens, settings.max_output_tokens || ANSWER_ALLOWANCE);
+  const outputTokens = Math.min(totalTokens, outputAllowance(settings));
   return { model: settings.model, inputTokens: totalTokens - outputTokens, outputTokens };
 }
 
@@ -38,21 +38,28 @@ export class TurnBudget {
   readonly #ports: BudgetPorts;
   readonly #spender: Spender;
   readonly #settings: ModelSettings;
+  readonly #fallbacks: readonly ModelSettings[];
   #askedSinceMs: number | null = null;
   /** What was told last of a wait that goes on; undefined outside of one. */
   #toldUntilMs: number | null | undefined;
 
-  constructor(ports: BudgetPorts, spender: Spender, settings: ModelSettings) {
+  constructor(
+    ports: BudgetPorts,
+    spender: Spender,
+    { model, fallbacks = [] }: Pick<TurnSnapshot, 'model' | 'fallbacks'>,
+  ) {
     this.#ports = ports;
     this.#spender = spender;
-    this.#settings = settings;
+    this.#settings = model;
+    this.#fallbacks = fallbacks;
   }
 
-  /** Whether the call may go out. What a `go` holds back is durable before the worker hears of it. */
-  answer(totalTokens: number, callIndex: number): BudgetAnswer {
+  /** Whether the call may go out; `model` where it goes to a fallback. What a `go` holds back is durable before the worker hears of it. */
+  answer(totalTokens: number, callIndex: number, model?: string): BudgetAnswer {
     const { store, clock, governor } = this.#ports;
     const now = clock.now();
-    const estimate = estimateOf(this.#settings, Math.ceil(totalTokens));
+    const asked = this.#fallbacks.find((settings) => settings.model === model) ?? this.#settings;
+    const estimate = estimateOf(asked, Math.ceil(totalTokens));
     this.#askedSinceMs ??= now;
     const admission = governor.admit(this.#spender, estimate, this.#askedSinceMs, now);
     if (admission.kind === 'go') {
@@ -79,9 +86,9 @@ export class TurnBudget {
   }
 
   /** The usage of a call as it is journaled, with its cost where a price is known. */
-  priced(callIndex: number, model: string, usage: Usage): UsageEvent {
+  priced(callIndex: number, model: string, usage: Usage, asked = this.#settings.model): UsageEvent {
     const { governor } = this.#ports;
-    return pricedUsage(governor, this.#spender, this.#settings.model, { callIndex, model, usage });
+    return pricedUsage(governor, this.#spender, asked, { callIndex, model, usage });
   }
 
   /** Records and counts a call. Inside the transaction that journals it. */

@@ -3,6 +3,7 @@ import { type Failure, TurndError } from '../../shared/errors.js';
 import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
 import type { Governor } from '../budgets/governor.js';
 import type { WorkerExit } from '../processes/types.js';
+import type { TurnRow } from '../store/types.js';
 import type { RunningTurn } from '../tools/running-turn.js';
 import type { LostCall } from './settle.js';
 
@@ -10,8 +11,12 @@ import type { LostCall } from './settle.js';
 export type RunnerEvent =
   | 'turn.settled'
   | 'turn.unrecorded'
+  | 'turn.requeued'
+  | 'wait.unrecorded'
   | 'worker.exit'
   | 'model.retry'
+  | 'model.endpoint_failed'
+  | 'model.fallback'
   | 'budget.wait'
   | 'budget.stop'
   | 'budget.degraded';
@@ -20,6 +25,11 @@ export type RunnerEvent =
 export function unrecorded(error: unknown): Failure {
   const code = error instanceof TurndError ? error.code : 'internal_error';
   return { code, message: `the turn could not be recorded: ${messageOf(error)}` };
+}
+
+/** What kept a turn from its worker. */
+export function unstarted(error: unknown): Failure {
+  return { code: 'internal_error', message: `the turn could not be started: ${messageOf(error)}` };
 }
 
 export function messageOf(error: unknown): string {
@@ -37,6 +47,18 @@ export function lostCallOf(
   const estimate = estimateRequest(snapshot.system_prompt, snapshot.messages, snapshot.tools);
   const inputTokens = Math.ceil((snapshot.context?.calibration ?? 1) * estimate);
   return { index, model: snapshot.model.model, inputTokens, outputTokens: 0 };
+}
+
+/** How a turn ended whose end the store did not take, for those who wait for it. */
+export function unrecordedEnd(row: TurnRow, failure: Failure, running: RunningTurn | null): TurnRow {
+  return {
+    ...row,
+    status: 'failed',
+    error_code: failure.code,
+    error_message: failure.message,
+    rounds: running?.rounds ?? 0,
+    tool_calls: running?.toolCalls ?? 0,
+  };
 }
 
 /** What a log line tells of a worker's end. */

@@ -20,15 +20,25 @@ export function cgroupBase(): string | null {
   return base;
 }
 
-function probe(): string | null {
+/** The folder of the control group that this process is in; null where there is none to be seen. */
+export function ownCgroup(): string | null {
   try {
     const mount = readFileSync('/proc/self/mountinfo', 'latin1')
       .split('\n')
       .find((line) => line.includes(' - cgroup2 '))
       ?.split(' ')[4];
     const own = readFileSync('/proc/self/cgroup', 'latin1').match(/^0::(\/.*)$/m)?.[1];
-    if (mount === undefined || own === undefined || own.startsWith('/..')) return null;
-    const trial = join(mount, own, `turnd-probe-${process.pid}`);
+    return mount === undefined || own === undefined || own.startsWith('/..') ? null : join(mount, own);
+  } catch {
+    return null;
+  }
+}
+
+function probe(): string | null {
+  const own = ownCgroup();
+  if (own === null) return null;
+  try {
+    const trial = join(own, `turnd-probe-${process.pid}`);
     mkdirSync(trial);
     try {
       readFileSync(join(trial, 'cgroup.procs'));
@@ -36,7 +46,7 @@ function probe(): string | null {
     } finally {
       rmdirSync(trial);
     }
-    return join(mount, own);
+    return own;
   } catch {
     return null;
   }

@@ -11,7 +11,10 @@ import { reservationsTable } from './reservations.js';
 import { spendingTable } from './spending.js';
 import { removeFile, type StatePaths } from './state-dir.js';
 import { summariesTable } from './summaries.js';
+import { switchesTable } from './switches.js';
+import { threadNotesTable } from './thread-notes.js';
 import { threadsTable } from './threads.js';
+import { timersTable } from './timers.js';
 import { transactOf } from './transact.js';
 import { turnsTable } from './turns.js';
 import type { Store } from './types.js';
@@ -56,6 +59,9 @@ export function assembleStore({ db, paths, uncleanSinceMs, releaseLock }: StoreP
     memory: memoryTable(db),
     plans: plansTable(db),
     waits: waitsTable(db),
+    switches: switchesTable(db),
+    timers: timersTable(db),
+    threadNotes: threadNotesTable(db),
     summaries: summariesTable(db),
   };
 }

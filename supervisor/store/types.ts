@@ -21,6 +21,9 @@ export const TRANSACTIONS = [
   'record_intent',
   'record_result',
   'state_tool',
+  'set_switch',
+  'fire_timer',
+  'add_note',
   'answer_wait',
   'requeue_turn',
   'preflight',
@@ -100,6 +103,20 @@ export interface WaitRow {
 export interface Cut {
   readonly turnId: string;
   readonly seq: number;
+}
+
+/** A message that is delivered when its time has come. */
+export interface TimerRow {
+  /** Also the id of the delivery: it is accepted once, however often it is tried. */
+  readonly timer_id: string;
+  /** Wall time. */
+  readonly due_at_ms: number;
+  readonly thread_id: string;
+  readonly workspace_id: string;
+  readonly principal: string;
+  readonly text: string;
+  readonly hop: number;
+  readonly created_at_ms: number;
 }
 
 export interface SummaryRow {
@@ -320,6 +337,25 @@ export interface Store {
     insert(row: Omit<WaitRow, 'open'>): void;
     /** False when it was closed before: whoever closes a wait answers it. */
     close(waitId: string): boolean;
+  };
+  readonly switches: {
+    isOn(name: 'paused'): boolean;
+    set(name: 'paused', on: boolean, nowMs: number): void;
+  };
+  readonly timers: {
+    insert(row: TimerRow): void;
+    /** Those whose time has come, the earliest first. */
+    due(nowMs: number): TimerRow[];
+    nextDueMs(): number | null;
+    /** How many there are; counts no further than `most`. */
+    countUpTo(most: number): number;
+    /** False when it was gone already. */
+    remove(timerId: string): boolean;
+  };
+  readonly threadNotes: {
+    add(threadId: string, text: string, nowMs: number): void;
+    /** All that wait, in order; they wait no more. */
+    take(threadId: string): string[];
   };
   readonly summaries: {
     get(threadId: string): SummaryRow | undefined;

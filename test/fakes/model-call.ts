@@ -29,9 +29,13 @@ export function plannedTool(name: string): PlannedTool {
   };
 }
 
+type EndpointEvent = Extract<ModelEvent, { kind: 'endpoint' }>;
+
 export interface Told {
   readonly outcome: ModelOutcome;
-  readonly events: readonly ModelEvent[];
+  /** What a person may see of it, in order. */
+  readonly events: readonly Exclude<ModelEvent, EndpointEvent>[];
+  readonly endpoints: readonly EndpointEvent[];
 }
 
 export interface CallOptions {
@@ -98,7 +102,8 @@ export async function modelBench(options: BenchOptions): Promise<Bench> {
   };
   const provider = providerFor(settings, clock);
   const call = async (given: CallOptions = {}): Promise<Told> => {
-    const events: ModelEvent[] = [];
+    const events: Exclude<ModelEvent, EndpointEvent>[] = [];
+    const endpoints: EndpointEvent[] = [];
     const request: ModelRequest = {
       settings: { ...settings, ...given.settings },
       credentials: {
@@ -115,11 +120,12 @@ export async function modelBench(options: BenchOptions): Promise<Bench> {
       ...given.request,
     };
     const onEvent = (event: ModelEvent): void => {
-      events.push(event);
+      if (event.kind === 'endpoint') endpoints.push(event);
+      else events.push(event);
       given.onEvent?.(event);
     };
     const outcome = await provider.call(request, onEvent, given.signal ?? new AbortController().signal);
-    return { outcome, events };
+    return { outcome, events, endpoints };
   };
   const close = async (): Promise<void> => {
     provider.close();

@@ -1,9 +1,11 @@
 // Writes a request in the messages dialect: system text on top, strict alternation, results first in the user message
 // right after their calls, at most four cache markers.
+import { outputCap } from '../../shared/ipc/output-room.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
 import { answerForm } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
+import { claudeThinking } from './efforts.js';
 import type { ModelRequest } from './provider.js';
 import { type Side, takingTurns } from './sides.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
@@ -97,8 +99,14 @@ export function writeAnthropic(request: ModelRequest, omit: ReadonlySet<string>)
   }));
   const chosen: JsonObject = {};
   if (settings.temperature !== null) chosen.temperature = settings.temperature;
-  if (form.native !== null) chosen.output_config = { format: { type: 'json_schema', schema: form.native } };
   if (omit.has('temperature')) delete chosen.temperature;
+  const thinking = claudeThinking(request, omit);
+  Object.assign(chosen, ...thinking.values());
+  if (form.native !== null)
+    chosen.output_config = {
+      ...(isObject(chosen.output_config) ? chosen.output_config : {}),
+      format: { type: 'json_schema', schema: form.native },
+    };
   const cached = !omit.has('cache_control');
   if (cached) {
     mark(tools.at(-1));
@@ -107,7 +115,7 @@ export function writeAnthropic(request: ModelRequest, omit: ReadonlySet<string>)
   }
   const body: JsonObject = {
     model: settings.model,
-    max_tokens: settings.max_output_tokens || DEFAULT_CAP,
+    max_tokens: outputCap(settings, DEFAULT_CAP),
     stream: true,
     ...(system.length > 0 ? { system } : {}),
     ...(tools.length > 0 ? { tools } : {}),
@@ -118,7 +126,8 @@ export function writeAnthropic(request: ModelRequest, omit: ReadonlySet<string>)
     text: bodyText(body),
     options: [
       ...('temperature' in chosen ? ['temperature'] : []),
-      ...('output_config' in chosen ? ['response_format'] : []),
+      ...thinking.keys(),
+      ...(form.native === null ? [] : ['response_format']),
       ...(cached ? ['cache_control'] : []),
     ],
   };

@@ -1,14 +1,18 @@
 // Writes a Converse request: system text on top, sides that take turns, results first, tools declared whenever the
 // history holds calls. Converse is one form for many models; what only some of them take is left out for the others.
+import { outputCap } from '../../shared/ipc/output-room.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
 import { answerForm } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
+import { claudeThinking, EFFORTS } from './efforts.js';
 import type { ModelRequest } from './provider.js';
 import { type Side, takingTurns } from './sides.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
 
 const CLAUDE = /anthropic|claude/i;
+/** Where a thinking model is to have one and nobody says which. */
+const DEFAULT_CAP = 8_192;
 const CACHE: JsonObject = { cachePoint: { type: 'default' } };
 
 interface Words {
@@ -97,9 +101,25 @@ function markMessages(sides: readonly Side[]): void {
 
 function inference({ settings }: ModelRequest, omit: ReadonlySet<string>): JsonObject {
   const chosen: JsonObject = {};
-  if (settings.max_output_tokens > 0) chosen.maxTokens = settings.max_output_tokens;
+  // What a Claude thinks in must be less than its cap, so that one is sent whenever it thinks.
+  const least = settings.thinking_tokens === undefined ? 0 : DEFAULT_CAP;
+  const cap = outputCap(settings, least);
+  if (cap > 0) chosen.maxTokens = cap;
   if (settings.temperature !== null && !omit.has('temperature')) chosen.temperature = settings.temperature;
   return chosen;
+}
+
+/** What Converse has no field for goes to the model as it is. */
+function ownFields(
+  request: ModelRequest,
+  omit: ReadonlySet<string>,
+  claude: boolean,
+): Map<string, JsonObject> {
+  if (claude) return claudeThinking(request, omit);
+  const { reasoning_effort: effort } = request.settings;
+  return effort === undefined || omit.has('reasoning_effort')
+    ? new Map()
+    : new Map([['reasoning_effort', { reasoning_effort: EFFORTS[effort] }]]);
 }
 
 export function writeBedrock(request: ModelRequest, omit: ReadonlySet<string>): WrittenRequest {
@@ -124,10 +144,12 @@ export function writeBedrock(request: ModelRequest, omit: ReadonlySet<string>): 
     markMessages(messages);
   }
   const inferenceConfig = inference(request, omit);
+  const own = ownFields(request, omit, claude);
   const body: JsonObject = {
     ...(system.length > 0 ? { system } : {}),
     ...(tools.length > 0 ? { toolConfig: { tools } } : {}),
     ...(Object.keys(inferenceConfig).length > 0 ? { inferenceConfig } : {}),
+    ...(own.size > 0 ? { additionalModelRequestFields: Object.assign({}, ...own.values()) } : {}),
     messages: messages.map(({ role, content }) => ({ role, content })),
   };
   if (form.native !== null) {
@@ -139,6 +161,7 @@ export function writeBedrock(request: ModelRequest, omit: ReadonlySet<string>): 
     text: bodyText(body),
     options: [
       ...('temperature' in inferenceConfig ? ['temperature'] : []),
+      ...own.keys(),
       ...(form.native === null ? [] : ['response_format']),
       ...(cached ? ['cache_point'] : []),
     ],

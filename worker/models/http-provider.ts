@@ -1,5 +1,6 @@
 // A model provider over HTTP: one call is a bounded series of attempts in one dialect. Counts what failed attempts
 // cost, tells of every wait before it begins, and ends at once when the turn does.
+import assert from 'node:assert';
 import { type Clock, sleep } from '../../shared/clock.js';
 import { jitter } from '../../shared/ids.js';
 import type { ModelSettings } from '../../shared/ipc/turn-snapshot.js';
@@ -7,12 +8,13 @@ import type { JsonValue } from '../../shared/json.js';
 import { addUsage, type Usage } from '../../shared/transcript/usage.js';
 import type { Connections, Lane } from './connections.js';
 import type { AnswerReader, Dialect } from './dialect.js';
+import { EndpointMemory, EndpointTries, isOfEndpoint } from './endpoints.js';
 import { failureOfFault } from './faults.js';
 import { type ExchangeEnd, exchange } from './http.js';
 import type { ModelEvent, ModelOutcome, ModelProvider, ModelRequest } from './provider.js';
 import { type CallFailure, failureOf, refusalOf, type Scene } from './refusals.js';
 import type { ResponseHead } from './response-head.js';
-import { nextStep, retryAfterMs } from './retry.js';
+import { type NextStep, nextStep, retryAfterMs } from './retry.js';
 
 /** What ended the attempts from outside. */
 type Cut = 'aborted' | 'timeout';
@@ -31,11 +33,20 @@ function parsedBody(text: string): JsonValue {
   }
 }
 
+/** One address of the model, and the way there. */
+interface Spot {
+  /** As it is configured. */
+  readonly name: string;
+  readonly url: URL;
+  readonly lane: Lane;
+}
+
 class Call {
   readonly #dialect: Dialect;
   readonly #clock: Clock;
-  readonly #lane: Lane;
-  readonly #url: URL;
+  readonly #spots: readonly Spot[];
+  readonly #tries: EndpointTries;
+  readonly #memory: EndpointMemory;
   readonly #request: ModelRequest;
   readonly #onEvent: (event: ModelEvent) => void;
   readonly #signal: AbortSignal;
@@ -46,16 +57,17 @@ class Call {
   constructor(
     dialect: Dialect,
     clock: Clock,
-    lane: Lane,
-    url: URL,
+    spots: readonly Spot[],
+    memory: EndpointMemory,
     request: ModelRequest,
     onEvent: (event: ModelEvent) => void,
     signal: AbortSignal,
   ) {
     this.#dialect = dialect;
     this.#clock = clock;
-    this.#lane = lane;
-    this.#url = url;
+    this.#spots = spots;
+    this.#tries = new EndpointTries(spots.length);
+    this.#memory = memory;
     this.#request = request;
     this.#onEvent = onEvent;
     this.#signal = signal;
@@ -63,52 +75,76 @@ class Call {
     this.#untilMs = clock.monotonic() + request.deadline_ms;
   }
 
+  get #spot(): Spot {
+    const spot = this.#spots[this.#tries.at];
+    assert(spot !== undefined, 'an endpoint that does not exist');
+    return spot;
+  }
+
   async run(): Promise<ModelOutcome> {
     let retried = 0;
     let freshOnly = false;
     for (;;) {
       const attempt = await this.#attempt(freshOnly);
-      if (attempt.kind === 'outcome') return attempt.outcome;
+      if (attempt.kind === 'outcome') {
+        if (attempt.outcome.kind === 'answer') this.#learn(true, '');
+        return attempt.outcome;
+      }
       if (attempt.kind === 'stale') {
-        this.#lane.dropIdle();
+        this.#spot.lane.dropIdle();
         freshOnly = true;
         continue;
       }
-      const { settings } = this.#request;
-      const step = nextStep(attempt.failure, settings, {
-        retried,
-        leftMs: this.#untilMs - this.#clock.monotonic(),
-        nowMs: this.#clock.now(),
-        random: jitter(),
-      });
+      const { failure, streamed } = attempt;
+      const alone = this.#nextStep(failure, retried);
+      if (isOfEndpoint(failure, alone)) this.#learn(false, failure.reason);
+      const step = this.#tries.after(failure, alone);
       if (step.kind === 'give_up')
         return { kind: 'failed', code: step.code, message: step.message, charged: this.#charged };
-      if (attempt.streamed) this.#onEvent({ kind: 'restart' });
+      if (streamed) this.#onEvent({ kind: 'restart' });
       if (step.kind === 'drop_option') {
         this.#omit.add(step.option);
         this.#onEvent({ kind: 'option_dropped', option: step.option });
-        continue;
+      } else if (step.kind === 'move') {
+        freshOnly = false;
+        if (step.fresh) retried = 0;
+      } else {
+        retried += 1;
+        const { reason } = failure;
+        this.#onEvent({ kind: 'retry', attempt: retried, delay_ms: step.delayMs, reason });
+        await sleep(this.#clock, step.delayMs, this.#signal);
       }
-      retried += 1;
-      const { reason } = attempt.failure;
-      this.#onEvent({ kind: 'retry', attempt: retried, delay_ms: step.delayMs, reason });
-      await sleep(this.#clock, step.delayMs, this.#signal);
     }
+  }
+
+  #nextStep(failure: CallFailure, retried: number): NextStep {
+    return nextStep(failure, this.#request.settings, {
+      retried,
+      leftMs: this.#untilMs - this.#clock.monotonic(),
+      nowMs: this.#clock.now(),
+      random: jitter(),
+    });
+  }
+
+  #learn(works: boolean, reason: string): void {
+    const url = this.#spot.name;
+    if (this.#memory.learn(url, works) || !works) this.#onEvent({ kind: 'endpoint', url, works, reason });
   }
 
   async #attempt(freshOnly: boolean): Promise<Attempt> {
     if (this.#signal.aborted) return { kind: 'outcome', outcome: { kind: this.#signal.reason as Cut } };
     const { settings, credentials } = this.#request;
+    const { lane, url } = this.#spot;
     const { text, options } = this.#dialect.write(this.#request, this.#omit);
     const reader = this.#dialect.reader(this.#onEvent);
     const end = await exchange({
-      lane: this.#lane,
+      lane,
       clock: this.#clock,
       headers: {
         'content-type': 'application/json',
         accept: this.#dialect.framing.contentType,
         'user-agent': 'turnd',
-        ...this.#dialect.headers(this.#request, { url: this.#url, body: text, nowMs: this.#clock.now() }),
+        ...this.#dialect.headers(this.#request, { url, body: text, nowMs: this.#clock.now() }),
         ...settings.headers,
         ...credentials.headers,
         'content-length': Buffer.byteLength(text),
@@ -157,7 +193,7 @@ class Call {
     if (head.status >= 300 || says) return failureOf(refusalOf(head.status, value, head.errorType), scene);
     return {
       code: 'model_rejected',
-      message: `${this.#url.host} answered ${head.status} with something that is no event stream: check that the URL is that of the API`,
+      message: `${this.#spot.url.host} answered ${head.status} with something that is no event stream: check that the URL is that of the API`,
       reason: 'no event stream',
       retry: false,
       retryAfterMs: null,
@@ -181,7 +217,7 @@ class Call {
     const id = head?.requestId ?? null;
     const leaks = id !== null && secrets.some((secret) => secret.length > 3 && id.includes(secret));
     return {
-      host: this.#url.host,
+      host: this.#spot.url.host,
       model: settings.model,
       requestId: leaks ? null : id,
       retryAfterMs: retryAfterMs(head?.retryAfter, this.#clock.now()),
@@ -190,9 +226,9 @@ class Call {
   }
 }
 
-function endpoint(dialect: Dialect, settings: ModelSettings): URL | null {
+function endpoint(dialect: Dialect, settings: ModelSettings, url: string): URL | null {
   try {
-    const parsed = new URL(settings.url);
+    const parsed = new URL(url);
     if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return null;
     return dialect.address?.(parsed, settings) ?? parsed;
   } catch {
@@ -202,12 +238,18 @@ function endpoint(dialect: Dialect, settings: ModelSettings): URL | null {
 
 /** One dialect over kept connections. All calls of a process should share one, so that they share connections. */
 export function httpProvider(dialect: Dialect, connections: Connections, clock: Clock): ModelProvider {
+  const memory = new EndpointMemory();
+  const spotsOf = (settings: ModelSettings, ca: string | undefined): Spot[] =>
+    memory.inOrder([settings.url, ...(settings.urls ?? [])]).flatMap((name) => {
+      const url = endpoint(dialect, settings, name);
+      return url === null ? [] : [{ name, url, lane: connections.lane(url, ca) }];
+    });
   return {
     async call(request, onEvent, signal): Promise<ModelOutcome> {
       if (signal.aborted) return { kind: 'aborted' };
       if (request.deadline_ms <= 0) return { kind: 'timeout' };
-      const url = endpoint(dialect, request.settings);
-      if (url === null)
+      const spots = spotsOf(request.settings, request.credentials.ca);
+      if (spots.length === 0)
         return {
           kind: 'failed',
           code: 'model_rejected',
@@ -219,16 +261,15 @@ export function httpProvider(dialect: Dialect, connections: Connections, clock: 
       const cancel = clock.after(request.deadline_ms, () => cut.abort('timeout' satisfies Cut));
       signal.addEventListener('abort', onAbort, { once: true });
       try {
-        const lane = connections.lane(url, request.credentials.ca);
-        return await new Call(dialect, clock, lane, url, request, onEvent, cut.signal).run();
+        return await new Call(dialect, clock, spots, memory, request, onEvent, cut.signal).run();
       } finally {
         cancel();
         signal.removeEventListener('abort', onAbort);
       }
     },
     preconnect(settings, ca): Promise<boolean> {
-      const url = endpoint(dialect, settings);
-      return url === null ? Promise.resolve(false) : connections.lane(url, ca).open(settings.connect_ms);
+      const [first] = spotsOf({ ...settings, urls: [] }, ca);
+      return first === undefined ? Promise.resolve(false) : first.lane.open(settings.connect_ms);
     },
     close: () => connections.close(),
   };

@@ -1,8 +1,10 @@
 // Writes a request in the chat-completions dialect. History arrives repaired; this only changes its form.
+import { outputCap } from '../../shared/ipc/output-room.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
 import { answerForm, fitsStrict } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
+import { EFFORTS } from './efforts.js';
 import type { ModelRequest } from './provider.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
 
@@ -57,7 +59,7 @@ function written(message: Message, wireName: (name: string) => string, reasoning
 }
 
 function cap(request: ModelRequest, omit: ReadonlySet<string>): string | null {
-  if (request.settings.max_output_tokens === 0) return null;
+  if (outputCap(request.settings) === 0) return null;
   const newer = NEWER_CAP.test(request.settings.model);
   const names = newer ? ['max_completion_tokens', 'max_tokens'] : ['max_tokens', 'max_completion_tokens'];
   return names.find((name) => !omit.has(name)) ?? null;
@@ -68,7 +70,8 @@ function options(request: ModelRequest, omit: ReadonlySet<string>, schema: JsonO
   const chosen: JsonObject = { stream_options: { include_usage: true } };
   if (settings.temperature !== null) chosen.temperature = settings.temperature;
   const capName = cap(request, omit);
-  if (capName !== null) chosen[capName] = settings.max_output_tokens;
+  if (capName !== null) chosen[capName] = outputCap(settings);
+  if (settings.reasoning_effort !== undefined) chosen.reasoning_effort = EFFORTS[settings.reasoning_effort];
   if (schema !== null)
     chosen.response_format = {
       type: 'json_schema',

@@ -46,7 +46,9 @@ export type ModelEvent =
   | { readonly kind: 'retry'; readonly attempt: number; readonly delay_ms: number; readonly reason: string }
   /** The attempt failed after deltas: what it streamed so far is void. */
   | { readonly kind: 'restart' }
-  | { readonly kind: 'option_dropped'; readonly option: string };
+  | { readonly kind: 'option_dropped'; readonly option: string }
+  /** An endpoint failed, each time, or works again. `reason` is our own. */
+  | { readonly kind: 'endpoint'; readonly url: string; readonly works: boolean; readonly reason: string };
 
 export type ModelOutcome =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer }

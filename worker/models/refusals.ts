@@ -75,6 +75,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
     'structured outputs?',
   ],
   include: ['include', 'encrypted content'],
+  reasoning: ['reasoning\\.effort', 'reasoning_effort'],
+  reasoning_effort: ['reasoning_effort', 'reasoning effort'],
+  effort: ['output_config\\.effort', 'effort'],
+  thinking: ['thinking', 'budget_tokens'],
   cache_point: ['cache_?points?', 'prompt caching'],
 };
 

@@ -1,9 +1,11 @@
 // Writes a request in the responses dialect: a flat list of items, sealed reasoning handed back before what it led to,
 // and nothing stored at the provider. History arrives repaired; this only changes its form.
+import { outputCap } from '../../shared/ipc/output-room.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { AssistantMessage, Message } from '../../shared/transcript/message.js';
 import { answerForm, fitsStrict } from './answer-schema.js';
 import type { WrittenRequest } from './dialect.js';
+import { EFFORTS } from './efforts.js';
 import type { ModelRequest } from './provider.js';
 import { bodyText, isObject, resultText, textOf, wireNames } from './wire-text.js';
 
@@ -76,8 +78,10 @@ function options(
   const chosen = new Map<string, JsonObject>([['store', { store: false }]]);
   if (!PLAIN.test(settings.model)) chosen.set('include', { include: ['reasoning.encrypted_content'] });
   if (settings.temperature !== null) chosen.set('temperature', { temperature: settings.temperature });
-  if (settings.max_output_tokens > 0)
-    chosen.set('max_output_tokens', { max_output_tokens: Math.max(CAP_MIN, settings.max_output_tokens) });
+  const cap = outputCap(settings);
+  if (cap > 0) chosen.set('max_output_tokens', { max_output_tokens: Math.max(CAP_MIN, cap) });
+  if (settings.reasoning_effort !== undefined)
+    chosen.set('reasoning', { reasoning: { effort: EFFORTS[settings.reasoning_effort] } });
   if (schema !== null) {
     const format = { type: 'json_schema', name: 'answer', schema, strict: fitsStrict(schema) };
     chosen.set('response_format', { text: { format } });

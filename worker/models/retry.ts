@@ -6,7 +6,7 @@ import type { CallFailure } from './refusals.js';
 const BASE_MS = 500;
 const CEILING_MS = 30_000;
 
-type NextStep =
+export type NextStep =
   | { readonly kind: 'drop_option'; readonly option: string }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'give_up'; readonly code: ErrorCode; readonly message: string };
