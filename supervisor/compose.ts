@@ -1,32 +1,32 @@
 // Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
 import type { Config } from '../config/schema.js';
 import type { Clock } from '../shared/clock.js';
-import type { ModelSettings, SecuritySnapshot, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
+import type { SecuritySnapshot, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import type { JsonValue } from '../shared/json.js';
 import type { Masker } from '../shared/mask.js';
 import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
-import { Governor } from './budgets/governor.js';
-import { makeFolding } from './context/folding.js';
+import { type Estimate, Governor } from './budgets/governor.js';
+import { type Folding, makeFolding } from './context/folding.js';
 import { answerQuestion } from './dispatch/answer-question.js';
 import type { Waiting } from './dispatch/gate.js';
+import { NO_EXTRAS, type TurnExtras } from './dispatch/phases.js';
 import type { PressureLevel } from './dispatch/pressure.js';
 import { measureAt, PressureWatch } from './dispatch/pressure-watch.js';
-import { recordedProcesses, recover } from './dispatch/recover.js';
 import { makeScheduler, type Scheduler, type SchedulerStatus } from './dispatch/scheduler.js';
+import { makeThinking, type Thinking } from './dispatch/thinking.js';
 import { estimateOf } from './dispatch/turn-budget.js';
 import type { RunnerEvent } from './dispatch/turn-evidence.js';
 import { Waits } from './dispatch/waits.js';
 import type { Accepted, IncomingMessage } from './intake/accept-message.js';
 import { Door } from './intake/door.js';
 import type { Refusal } from './intake/door-rules.js';
-import { windowByName } from './intelligence/model-window.js';
+import type { ModelCatalogue } from './intelligence/model-catalogue.js';
+import { type ArrangedModel, ModelMemory } from './intelligence/model-memory.js';
 import type { ResolvedModel } from './intelligence/resolve-model.js';
 import type { LogEvent, LogLevel } from './observe/log-events.js';
 import type { Logger } from './observe/logger.js';
-import { endOrphans } from './processes/orphans.js';
 import type { WarmPool } from './processes/types.js';
 import { buildSnapshot, snapshotHash } from './snapshot/build-snapshot.js';
-import { dropOldSpools } from './snapshot/spool.js';
 import type { Template } from './snapshot/template.js';
 import { threadView } from './snapshot/transcript-slice.js';
 import type { Store } from './store/types.js';
@@ -42,17 +42,20 @@ export interface SupervisorParts {
   readonly pool: WarmPool;
   readonly logger: Logger;
   readonly masker: Masker;
-  readonly model: ResolvedModel;
+  readonly catalogue: ModelCatalogue;
   /** Every known secret value, for the worker to mask. */
   readonly secrets: readonly string[];
   readonly template: Template;
   readonly security: SecuritySnapshot;
+  /** Where turns work whose thread names no other place; a job always works here. */
   readonly workspaceRoot: string;
   readonly ask: Ask;
   /** Who answers `ask_human`; left out: nobody in a job, whoever comes in a daemon. */
   readonly audience?: Audience;
   /** A daemon looks at disk and memory, and may be held. A job does its turn. */
   readonly role: 'job' | 'daemon';
+  /** A turn of a daemon asked by `finish` that the daemon ends. */
+  readonly exitAsked?: () => void;
 }
 
 export interface SupervisorStatus extends SchedulerStatus {
@@ -111,151 +114,262 @@ function watchPressure({ clock, config, logger, store }: SupervisorParts): Press
 }
 
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
-  const { clock, config, logger, store } = parts;
-  const daemon = parts.role === 'daemon';
-  const listeners = new Set<LiveListener>();
-  const live: LiveListener = (turnId, event) => {
-    for (const listener of listeners) listener(turnId, event);
+  return new Composed(parts);
+}
+
+class Composed implements Supervisor {
+  readonly #parts: SupervisorParts;
+  readonly #daemon: boolean;
+  readonly #listeners = new Set<LiveListener>();
+  readonly #governor: Governor;
+  readonly #memory: ModelMemory;
+  readonly #pressure: PressureWatch | null;
+  readonly #thinking: Thinking;
+  readonly #folding: Folding;
+  readonly #waits: Waits;
+  readonly #scheduler: Scheduler;
+  readonly #door: Door;
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts;
+    this.#daemon = parts.role === 'daemon';
+    this.#governor = new Governor(parts.store, parts.config.intelligence);
+    this.#memory = new ModelMemory(parts.clock);
+    this.#pressure = this.#daemon ? watchPressure(parts) : null;
+    this.#thinking = this.#makeThinking();
+    this.#folding = this.#makeFolding();
+    this.#waits = this.#makeWaits();
+    this.#scheduler = this.#makeScheduler();
+    this.#door = this.#makeDoor();
+  }
+
+  accept(message: IncomingMessage): Accepted | Refusal {
+    return this.#door.accept(message);
+  }
+
+  requestEnd: Supervisor['requestEnd'] = (turnId, reason, now) =>
+    this.#scheduler.requestEnd(turnId, reason, now);
+
+  whenSettled: Supervisor['whenSettled'] = (turnId) => this.#scheduler.whenSettled(turnId);
+
+  answer(waitId: string, reply: JsonValue, principal: string): ReturnType<Supervisor['answer']> {
+    return answerQuestion(this.#parts.store, this.#waits, waitId, reply, principal);
+  }
+
+  pause(): void {
+    this.#hold(true);
+  }
+
+  resume(): void {
+    this.#hold(false);
+  }
+
+  status(): SupervisorStatus {
+    return { ...this.#scheduler.status(), pressure: this.#pressure?.level ?? 'ok' };
+  }
+
+  subscribe(listener: LiveListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  open(): void {
+    const { pool, catalogue } = this.#parts;
+    pool.target(this.#memory.settings(catalogue.turn), catalogue.turn.credentials.ca);
+    this.#scheduler.load();
+    this.#door.arm();
+  }
+
+  async drain(now = false): Promise<void> {
+    this.#door.close();
+    await this.#scheduler.drain(now ? 0 : this.#parts.config.lifecycle.drain_timeout_ms);
+    await this.#thinking.thinker.close();
+  }
+
+  async close(): Promise<void> {
+    this.#door.close();
+    await this.#scheduler.close();
+    await this.#thinking.thinker.close();
+  }
+
+  readonly #live: LiveListener = (turnId, event) => {
+    for (const listener of this.#listeners) listener(turnId, event);
   };
-  const pressure = daemon ? watchPressure(parts) : null;
-  const omitted = new Set<string>(parts.model.settings.omit);
-  const settings = (): ModelSettings => ({ ...parts.model.settings, omit: [...omitted] });
-  const governor = new Governor(store, config.intelligence);
-  const folding = makeFolding({
-    store,
-    clock,
-    config,
-    thinker: null,
-    view: (query) => threadView(store, query),
-    settings,
-    windowOf: ({ model }) => windowByName(model),
-    summaryWindow: () => config.context.model_window ?? windowByName(parts.model.settings.model),
-    tell: live,
-    log: (event, fields) => logger.log(event === 'context.compacted' ? 'info' : 'warn', event, fields),
-  });
-  const snapshotOf = (turn: Waiting, marker: string): TurnSnapshot =>
-    buildSnapshot(
+
+  #hold(paused: boolean): void {
+    const { store, clock, logger } = this.#parts;
+    store.transact('set_switch', () => store.switches.set('paused', paused, clock.now()));
+    logger.log('info', paused ? 'gate.paused' : 'gate.resumed');
+    this.#scheduler.hold(paused);
+  }
+
+  /** A model never takes this option: nothing sends it again, spares included. */
+  readonly #optionRefused = (model: string, option: string): void => {
+    const { pool, catalogue, logger } = this.#parts;
+    this.#memory.refuse(model, option);
+    pool.target(this.#memory.settings(catalogue.turn), catalogue.turn.credentials.ca);
+    logger.log('warn', 'model.option_refused', { model, option });
+  };
+
+  readonly #endpoint = (url: string, works: boolean): void => {
+    const { health } = this.#memory;
+    const changed = works ? health.works(url) : health.failed(url);
+    if (changed)
+      this.#parts.logger.log('warn', works ? 'model.endpoint_works' : 'model.endpoint_left', { url });
+  };
+
+  /** Of this turn: as routed, as it was asked for, as its earlier window had it, or the usual one. */
+  #modelOf(turn: Waiting, extras: TurnExtras): ResolvedModel {
+    const { store, catalogue } = this.#parts;
+    if (extras.model !== undefined) return extras.model;
+    const row = store.turns.get(turn.turnId);
+    const wanted = row?.options.model === undefined ? undefined : catalogue.named(row.options.model);
+    if (wanted !== undefined && wanted.kind !== 'decision') return wanted;
+    const routes = catalogue.routes.flatMap(({ name }) => catalogue.route(name) ?? []);
+    return routes.find(({ settings }) => settings.model === row?.model) ?? catalogue.turn;
+  }
+
+  #snapshot(turn: Waiting, marker: string, arranged: ArrangedModel, extras: TurnExtras): TurnSnapshot {
+    return buildSnapshot(
       {
-        ...parts,
-        model: settings(),
+        ...this.#parts,
+        workspaceRoot: this.#workspaceOf(turn.threadId),
+        model: arranged.settings,
+        fallbacks: arranged.fallbacks,
+        knowledge: extras.knowledge ?? '',
         marker,
-        budgetAdmission: governor.active,
-        room: (model, prompt, tools) => folding.rooms.of(model, prompt, tools),
+        budgetAdmission: this.#governor.active,
+        room: (model, prompt, tools) => this.#folding.rooms.of(model, prompt, tools),
       },
       turn,
     );
-  const waits = new Waits({
-    store,
-    clock,
-    masker: parts.masker,
-    live,
-    tools: {
-      sleep: sleepTool(clock),
-      await: awaitTool({ store, clock, whenSettled: (turnId) => scheduler.whenSettled(turnId) }),
-      ask_human: askHumanTool(clock, parts.audience ?? (daemon ? 'later' : 'nobody')),
-    },
-    answered: (turnId) => scheduler.wake(turnId),
-    log: (event, fields) => logger.log(LEVELS[event], event, fields),
-  });
-  const scheduler = makeScheduler({
-    store,
-    governor,
-    clock,
-    pool: parts.pool,
-    masker: parts.masker,
-    ask: parts.ask,
-    live,
-    waits,
-    parkAfterMs: config.agent.park_after_ms,
-    maxParallelTurns: config.agent.max_parallel_turns,
-    laneAgeMs: config.agent.lane_age_ms,
-    paused: daemon && store.switches.isOn('paused'),
-    ...(pressure === null ? {} : { pressure }),
-    log: (event, fields) => logger.log(LEVELS[event], event, fields),
-    optionRefused: (model, option) => {
-      omitted.add(option);
-      parts.pool.target(settings(), parts.model.credentials.ca);
-      logger.log('warn', 'model.option_refused', { model, option });
-    },
-    estimate: (turn) => {
-      const { system_prompt, messages, tools, model, context } = snapshotOf(turn, '');
-      const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
-      const input = estimateRequest(system_prompt, messages, tools) * (context?.calibration ?? 1);
-      return estimateOf(model, Math.ceil(input) + allowance);
-    },
-    hashOf: snapshotHash,
-    compact: (turn, why, signal) => folding.phases.within(turn, why, signal),
-    freeze: (turn, marker) => ({
-      snapshot: snapshotOf(turn, marker),
-      credentials: { ...parts.model.credentials, mask: [...parts.secrets] },
-    }),
-  });
-  const door = new Door({
-    store,
-    clock,
-    rules: {
-      maxMessageDepth: config.limits.max_message_depth,
-      perPrincipal: config.limits.queue.per_principal,
-      total: config.limits.queue.total,
-      waiting: (principal) => scheduler.waiting(principal),
-    },
-    accepted: (accepted) => {
-      const { turnId, threadId, principal, lane, event } = accepted;
-      logger.log('info', 'turn.accepted', { turn_id: turnId, thread_id: threadId });
-      live(turnId, { type: 'journal', event });
-      scheduler.enqueue({ turnId, threadId, principal, lane });
-    },
-    refused: ({ threadId, principal }, { code }) =>
-      logger.log('warn', REFUSALS[code], { thread_id: threadId, principal }),
-  });
-  const hold = (paused: boolean): void => {
-    store.transact('set_switch', () => store.switches.set('paused', paused, clock.now()));
-    logger.log('info', paused ? 'gate.paused' : 'gate.resumed');
-    scheduler.hold(paused);
-  };
-  return {
-    requestEnd: (turnId, reason, now) => scheduler.requestEnd(turnId, reason, now),
-    whenSettled: (turnId) => scheduler.whenSettled(turnId),
-    accept: (message) => door.accept(message),
-    answer: (waitId, reply, principal) => answerQuestion(store, waits, waitId, reply, principal),
-    pause: () => hold(true),
-    resume: () => hold(false),
-    status: () => ({ ...scheduler.status(), pressure: pressure?.level ?? 'ok' }),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    open: () => {
-      scheduler.load();
-      door.arm();
-    },
-    drain: (now = false) => {
-      door.close();
-      return scheduler.drain(now ? 0 : config.lifecycle.drain_timeout_ms);
-    },
-    close: () => {
-      door.close();
-      return scheduler.close();
-    },
-  };
-}
+  }
 
-/** Brings what an earlier supervisor left to a true state. Before anything is accepted. */
-export async function recoverStore(
-  store: Store,
-  config: Config,
-  clock: Clock,
-  logger: Logger,
-): Promise<void> {
-  if (store.unclean_since_ms !== null)
-    logger.log('warn', 'store.unclean', { last_write_ms: store.unclean_since_ms });
-  const recorded = recordedProcesses(store);
-  if (recorded.length > 0)
-    logger.log('warn', 'recover.orphans', { ended: await endOrphans(recorded, clock) });
-  dropOldSpools(store.dir);
-  const governor = new Governor(store, config.intelligence);
-  const { turns, requeued } = recover(store, governor, clock.now());
-  for (const turnId of requeued)
-    logger.log('info', 'turn.requeued', { turn_id: turnId, reason: 'supervisor_lost' });
-  for (const turnId of turns) logger.log('warn', 'recover.turn', { turn_id: turnId });
+  #workspaceOf(threadId: string): string {
+    const { store, workspaceRoot } = this.#parts;
+    const thread = this.#daemon ? store.threads.get(threadId) : undefined;
+    const workspace = thread === undefined ? undefined : store.workspaces.get(thread.workspace_id);
+    return workspace?.root ?? workspaceRoot;
+  }
+
+  #freeze(
+    turn: Waiting,
+    marker: string,
+    extras: TurnExtras,
+  ): { snapshot: TurnSnapshot; credentials: TurnCredentials } {
+    const arranged = this.#memory.arrange(this.#modelOf(turn, extras));
+    return {
+      snapshot: this.#snapshot(turn, marker, arranged, extras),
+      credentials: { ...arranged.credentials, mask: [...this.#parts.secrets] },
+    };
+  }
+
+  #estimate(turn: Waiting): Estimate {
+    const arranged = this.#memory.arrange(this.#modelOf(turn, NO_EXTRAS));
+    const snapshot = this.#snapshot(turn, '', arranged, NO_EXTRAS);
+    const { system_prompt, messages, tools, model, context } = snapshot;
+    const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
+    const input = estimateRequest(system_prompt, messages, tools) * (context?.calibration ?? 1);
+    return estimateOf(model, Math.ceil(input) + allowance);
+  }
+
+  #makeThinking(): Thinking {
+    return makeThinking({
+      ...this.#parts,
+      governor: this.#governor,
+      live: this.#live,
+      budgetFreed: () => this.#scheduler.wake(),
+      settings: (model) => this.#memory.settings(model),
+      optionRefused: this.#optionRefused,
+      endpoint: this.#endpoint,
+      log: (level, event, fields) => this.#parts.logger.log(level, event, fields),
+    });
+  }
+
+  #makeFolding(): Folding {
+    const { store, clock, config, catalogue, logger } = this.#parts;
+    const summariser = catalogue.modelFor('compaction');
+    return makeFolding({
+      store,
+      clock,
+      config,
+      // The offline model follows commands; it cannot summarise a conversation.
+      thinker: summariser.settings.dialect === 'builtin' ? null : this.#thinking.thinker,
+      view: (query) => threadView(store, query),
+      settings: () => this.#memory.settings(catalogue.turn),
+      windowOf: (settings) => catalogue.windowOf(settings),
+      summaryWindow: () => summariser.window,
+      tell: this.#live,
+      log: (event, fields) => logger.log(event === 'context.compacted' ? 'info' : 'warn', event, fields),
+    });
+  }
+
+  #makeWaits(): Waits {
+    const { store, clock, masker, logger, audience } = this.#parts;
+    return new Waits({
+      store,
+      clock,
+      masker,
+      live: this.#live,
+      tools: {
+        sleep: sleepTool(clock),
+        await: awaitTool({ store, clock, whenSettled: (turnId) => this.#scheduler.whenSettled(turnId) }),
+        ask_human: askHumanTool(clock, audience ?? (this.#daemon ? 'later' : 'nobody')),
+        ...this.#thinking.tools,
+      },
+      answered: (turnId) => this.#scheduler.wake(turnId),
+      log: (event, fields) => logger.log(LEVELS[event], event, fields),
+    });
+  }
+
+  #makeScheduler(): Scheduler {
+    const { config, logger, store, exitAsked } = this.#parts;
+    const { phases } = this.#folding;
+    return makeScheduler({
+      ...this.#parts,
+      governor: this.#governor,
+      live: this.#live,
+      waits: this.#waits,
+      parkAfterMs: config.agent.park_after_ms,
+      maxParallelTurns: config.agent.max_parallel_turns,
+      laneAgeMs: config.agent.lane_age_ms,
+      paused: this.#daemon && store.switches.isOn('paused'),
+      ...(this.#pressure === null ? {} : { pressure: this.#pressure }),
+      log: (event, fields) => logger.log(LEVELS[event], event, fields),
+      optionRefused: this.#optionRefused,
+      endpoint: this.#endpoint,
+      before: this.#thinking.before((turn, signal) => phases.before(turn, signal)),
+      // A job folds before its next turn: whoever waits for its exit does not wait for that.
+      ...(this.#daemon ? { after: (turn, _row, signal) => phases.after(turn, signal) } : {}),
+      finished: (_turnId, args) => {
+        if (args.exit === true) exitAsked?.();
+      },
+      estimate: (turn) => this.#estimate(turn),
+      hashOf: snapshotHash,
+      compact: (turn, why, signal) => phases.within(turn, why, signal),
+      freeze: (turn, marker, extras) => this.#freeze(turn, marker, extras),
+    });
+  }
+
+  #makeDoor(): Door {
+    const { store, clock, config, logger } = this.#parts;
+    return new Door({
+      store,
+      clock,
+      rules: {
+        maxMessageDepth: config.limits.max_message_depth,
+        perPrincipal: config.limits.queue.per_principal,
+        total: config.limits.queue.total,
+        waiting: (principal) => this.#scheduler.waiting(principal),
+      },
+      accepted: (accepted) => {
+        const { turnId, threadId, principal, lane, event } = accepted;
+        logger.log('info', 'turn.accepted', { turn_id: turnId, thread_id: threadId });
+        this.#live(turnId, { type: 'journal', event });
+        this.#scheduler.enqueue({ turnId, threadId, principal, lane });
+      },
+      refused: ({ threadId, principal }, { code }) =>
+        logger.log('warn', REFUSALS[code], { thread_id: threadId, principal }),
+    });
+  }
 }

@@ -29,7 +29,8 @@ const PATHS: readonly (readonly [keyof JobFlags, string])[] = [
   ['deadline', 'limits.run.deadline'],
 ];
 
-export function configOverrides(flags: JobFlags): Record<string, string> {
+/** Flags of a job or, of those that a daemon has too, of a daemon. */
+export function configOverrides(flags: Partial<JobFlags>): Record<string, string> {
   const overrides: Record<string, string> = {};
   for (const [flag, path] of PATHS) {
     const value = flags[flag];

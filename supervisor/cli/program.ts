@@ -44,6 +44,7 @@ export async function runProgram(
     })
     .showHelpAfterError('(turnd --help shows what there is)');
   declareJob(program, io, choose, ahead);
+  declareServe(program, io, choose);
   declareConfig(program, io, choose);
   declareReaders(program, io, choose);
   declareDaemonVerbs(program, io, choose);
@@ -103,6 +104,19 @@ function declareJob(program: Command, io: Io, choose: (act: Act) => void, ahead:
       else if (options.prompt !== undefined)
         choose(async () => (await import('./run-job.js')).runJob(io, options, ahead));
     });
+}
+
+function declareServe(program: Command, io: Io, choose: (act: Act) => void): void {
+  program
+    .command('serve')
+    .description('run the daemon in the foreground; SIGTERM lets turns finish and ends it')
+    .option('--config <file>', 'configuration file')
+    .option('--state-dir <dir>', 'keep the state here (else store.path, else the state home)')
+    .option('--cwd <dir>', 'root of the default workspace')
+    .option('--listen <url>', 'where clients connect (else gateway.listen)')
+    .action((_options, command: Command) =>
+      choose(async () => (await import('./serve.js')).runServe(io, command.optsWithGlobals())),
+    );
 }
 
 function declareConfig(program: Command, io: Io, choose: (act: Act) => void): void {

@@ -1,33 +1,35 @@
 // `turnd --prompt`: one message in, one worker, one reply on stdout, one exit code that can be trusted.
-import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type Loaded, loadConfig } from '../../config/load.js';
-import { formatProblem } from '../../config/problem.js';
 import type { Config } from '../../config/schema.js';
 import { systemClock } from '../../shared/clock.js';
 import { TurndError } from '../../shared/errors.js';
 import { newId } from '../../shared/ids.js';
-import { makeMasker } from '../../shared/mask.js';
 import type { JobResult } from '../../shared/protocol/job-result.js';
-import { costProblem } from '../budgets/prices.js';
-import { composeSupervisor, recoverStore } from '../compose.js';
+import { composeSupervisor } from '../compose.js';
 import { EXIT, jobExitCode } from '../exit-codes.js';
 import { type ModelCatalogue, openCatalogue } from '../intelligence/model-catalogue.js';
-import { type Logger, makeLogger } from '../observe/logger.js';
-import { containmentLayers } from '../processes/containment.js';
+import type { Logger } from '../observe/logger.js';
 import type { LaunchedAhead, WarmPool } from '../processes/types.js';
 import { makeWarmPool } from '../processes/warm-pool.js';
 import { loadTemplate } from '../snapshot/load-template.js';
 import type { Template } from '../snapshot/template.js';
-import { openStore } from '../store/open.js';
 import type { Store, TurnRow } from '../store/types.js';
 import { makePeople, type People } from './ask-terminal.js';
 import { tellEarlyFailure } from './early-failure.js';
-import { type Io, writeAll } from './io.js';
+import type { Io } from './io.js';
 import { configOverrides, type JobFlags, namingFlag } from './job-flags.js';
 import { jobOutput } from './job-output.js';
 import { readPrompt } from './read-prompt.js';
 import { watchSignals } from './signals.js';
+import {
+  type LoadedConfig,
+  modelsOf,
+  openLog,
+  openState,
+  poolLimits,
+  readConfig,
+  supervisorParts,
+  workspaceOf,
+} from './start-up.js';
 import { jobStateDir } from './state-dir.js';
 
 const clock = systemClock;
@@ -44,42 +46,20 @@ export async function runJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | nul
 }
 
 async function playJob(io: Io, flags: JobFlags, ahead: LaunchedAhead | null): Promise<number> {
-  const loaded = await loadConfig({
-    env: io.env,
-    cwd: io.cwd,
-    flags: configOverrides(flags),
-    ...(flags.config === undefined ? {} : { file: flags.config }),
-  });
-  if (!loaded.ok) {
-    const problems = loaded.problems.map((problem) => formatProblem(namingFlag(problem))).join('\n');
-    await writeAll(io.stderr, `${problems}\n`);
-    await tellEarlyFailure(io, flags.output, { code: 'invalid_config', message: problems });
+  const loaded = await readConfig(io, { ...flags, overrides: configOverrides(flags), naming: namingFlag });
+  if (typeof loaded === 'string') {
+    await tellEarlyFailure(io, flags.output, { code: 'invalid_config', message: loaded });
     return EXIT.usage;
   }
-  const workspaceRoot = workspaceOf(flags, io);
+  const workspaceRoot = workspaceOf(flags.cwd, io);
   const prompt = await readPrompt(flags.prompt, io.stdin);
-  const logger = makeLogger(loaded.config.observability.log_level);
-  logger.log('debug', 'config.loaded', { file: loaded.file });
-  const named = flags.config ?? io.env['TURND_CONFIG'];
-  if (loaded.file !== null && !named) await writeAll(io.stderr, `turnd: configuration from ${loaded.file}\n`);
-  for (const warning of loaded.warnings)
-    await writeAll(io.stderr, `turnd: warning: ${formatProblem(warning)}\n`);
+  const logger = await openLog(io, flags, loaded);
   const job = new Job({ io, flags, loaded, logger, workspaceRoot, ahead });
   try {
     return await job.run(prompt);
   } finally {
     await logger.flushed();
   }
-}
-
-function workspaceOf(flags: JobFlags, io: Io): string {
-  const wanted = resolve(io.cwd, flags.cwd ?? '.');
-  try {
-    if (statSync(wanted).isDirectory()) return realpathSync(wanted);
-  } catch {
-    // Told below, in the same words as for a file.
-  }
-  throw new TurndError('usage', `--cwd ${wanted}: there is no such folder`);
 }
 
 interface TurnParts {
@@ -90,8 +70,6 @@ interface TurnParts {
   readonly people: People;
   readonly catalogue: ModelCatalogue;
 }
-
-type LoadedConfig = Extract<Loaded, { ok: true }>;
 
 interface JobParts {
   readonly io: Io;
@@ -119,87 +97,38 @@ class Job {
     const people = makePeople(flags.onAsk);
     // The worker starts while the state directory is opened and the model looked for: the two cost about the same.
     const pool = makeWarmPool({
+      ...poolLimits(config),
       // One turn needs one worker; with `agent.warm_workers: 0` it is started when the turn is.
       spares: Math.min(config.agent.warm_workers, 1),
       ahead: config.agent.warm_workers > 0 ? ahead : null,
       replaceUsed: false,
-      clock,
-      cancelGraceMs: config.limits.cancel_grace_ms,
-      killGraceMs: config.limits.kill_grace_ms,
-      progressMs: config.limits.progress_ms,
-      pongMs: config.limits.pong_ms,
     });
     pool.start();
     const resolving = openCatalogue(config, io.env, clock);
     const stateDir = jobStateDir(config.store.path, io.env, io.cwd, newId('instance', clock.now()).slice(9));
-    const opened = openStore({ dir: stateDir, on_damage: config.store.on_damage, nowMs: clock.now() });
-    if (!opened.ok) {
-      await pool.close();
-      const code = {
-        in_use: 'state_in_use',
-        newer: 'state_newer',
-        damaged: 'state_damaged',
-        unusable: 'state_damaged',
-      } as const;
-      throw new TurndError(code[opened.failure.kind], opened.failure.message);
-    }
+    let store: Store | null = null;
     try {
-      logger.log('debug', 'store.opened', { dir: stateDir });
-      if (opened.notice !== null) {
-        await writeAll(io.stderr, `turnd: ${opened.notice}\n`);
-        logger.log('warn', 'store.salvaged', { notice: opened.notice });
-      }
-      const resolution = await resolving;
-      if (!resolution.ok) throw new TurndError('invalid_config', resolution.message);
-      const { catalogue } = resolution;
-      const { notice, settings } = catalogue.turn;
-      if (notice !== null) await writeAll(io.stderr, `turnd: ${notice}\n`);
-      logger.log('info', 'model.chosen', {
-        dialect: settings.dialect,
-        model: settings.model,
-        url: settings.url,
-      });
-      for (const model of catalogue.models) {
-        const unpriced = costProblem(config, model);
-        if (unpriced !== null) throw new TurndError('invalid_config', unpriced);
-      }
-      await recoverStore(opened.store, config, clock, logger);
-      return await this.#turn({ prompt, pool, store: opened.store, template, people, catalogue });
+      store = await openState(io, logger, config, stateDir);
+      const catalogue = await modelsOf(io, logger, config, resolving);
+      return await this.#turn({ prompt, pool, store, template, people, catalogue });
     } finally {
       await pool.close();
-      opened.store.close();
+      store?.close();
     }
   }
 
   async #turn(parts: TurnParts): Promise<number> {
     const { io, flags, loaded, logger, workspaceRoot } = this.#parts;
     const config = this.#config;
-    const { store, pool, catalogue } = parts;
-    const secrets = [...loaded.secrets.values, ...catalogue.secrets];
-    const masker = makeMasker(secrets);
-    logger.mask(masker);
+    const { store } = parts;
+    const shared = await supervisorParts({ ...parts, loaded, logger, workspaceRoot });
     const story =
       flags.output === 'stream-json' ? (await import('./stream-json.js')).notificationLines : null;
     const output = jobOutput(flags.output, story, io, clock);
     const supervisor = composeSupervisor({
-      config,
-      clock,
-      store,
-      pool,
-      logger,
-      masker,
-      model: catalogue.turn,
-      secrets,
-      template: parts.template,
-      workspaceRoot,
+      ...shared,
       ...(flags.onAsk === 'wait' ? output.asking(parts.people) : parts.people),
       role: 'job',
-      security: {
-        mode: config.security.default_mode,
-        source: sourceOf(loaded.sources.get('security.default_mode')),
-        containment: containmentLayers(),
-        web_allow_private: [...config.security.web.allow_private],
-      },
     });
     supervisor.subscribe((_turnId, event) => output.onLive(event));
     const accepted = supervisor.accept({
@@ -254,11 +183,6 @@ class Job {
       duration_ms: Math.round(clock.monotonic() - this.#startedMs),
     };
   }
-}
-
-function sourceOf(source: string | undefined): 'default' | 'config' | 'flag' {
-  if (source === 'flag') return 'flag';
-  return source === 'file' || source === 'env' ? 'config' : 'default';
 }
 
 /** Calls that needed a yes and did not get one. */

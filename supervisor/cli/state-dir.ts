@@ -19,3 +19,8 @@ export function jobStateDir(
 ): string {
   return pinned === null ? join(stateHome(env), 'jobs', stamp) : resolve(cwd, pinned);
 }
+
+/** A daemon keeps its state in the state home itself, so that the verbs find it there. */
+export function daemonStateDir(pinned: string | null, env: NodeJS.ProcessEnv, cwd: string): string {
+  return pinned === null ? stateHome(env) : resolve(cwd, pinned);
+}

@@ -10,8 +10,6 @@ export interface TurnExtras {
   readonly model?: ResolvedModel;
   /** Reference text for the system prompt. */
   readonly knowledge?: string;
-  /** Remarks to the model about this turn. */
-  readonly notes?: readonly string[];
 }
 
 export type BeforeTurn =

@@ -39,8 +39,7 @@ export function refusalOf(store: Store, message: Asking, rules: DoorRules): Refu
   const { ofPrincipal, total } = rules.waiting(principal);
   if (ofPrincipal >= rules.perPrincipal)
     return refusal('queue_full', `${ofPrincipal} messages of this sender wait already; try again later`);
-  if (total >= rules.total)
-    return refusal('queue_full', `${total} messages wait already; try again later`);
+  if (total >= rules.total) return refusal('queue_full', `${total} messages wait already; try again later`);
   return null;
 }
 

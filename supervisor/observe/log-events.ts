@@ -43,8 +43,12 @@ export type LogEvent =
   | 'model.retry'
   | 'model.endpoint_failed'
   | 'model.fallback'
+  | 'model.endpoint_left'
+  | 'model.endpoint_works'
   | 'gateway.listening'
   | 'gateway.slow_client'
+  | 'serve.drain'
+  | 'serve.end'
   | 'job.end'
   | 'internal_error';
 

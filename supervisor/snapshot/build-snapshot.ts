@@ -36,6 +36,8 @@ export interface SnapshotParts {
   readonly config: Config;
   readonly template: Template;
   readonly model: ModelSettings;
+  /** Who goes on in its place, in this order; left out: nobody. */
+  readonly fallbacks?: readonly ModelSettings[];
   readonly security: SecuritySnapshot;
   readonly workspaceRoot: string;
   /** Value of the marker that every process of this turn carries. */
@@ -83,6 +85,7 @@ export function buildSnapshot(
     ],
     tools,
     model: parts.model,
+    ...(parts.fallbacks?.length ? { fallbacks: [...parts.fallbacks] } : {}),
     limits: limitsOf(config, row?.active_ms ?? 0),
     security,
     workspace_root: parts.workspaceRoot,

@@ -11,10 +11,7 @@ export function timersTable(db: Db): Store['timers'] {
     db,
     `SELECT ${COLUMNS} FROM timers WHERE due_at_ms <= ? ORDER BY due_at_ms, seq`,
   );
-  const next = reading<{ due_at_ms: number }>(
-    db,
-    'SELECT due_at_ms FROM timers ORDER BY due_at_ms LIMIT 1',
-  );
+  const next = reading<{ due_at_ms: number }>(db, 'SELECT due_at_ms FROM timers ORDER BY due_at_ms LIMIT 1');
   const counted = reading<{ count: number }>(
     db,
     'SELECT count(*) AS count FROM (SELECT 1 FROM timers LIMIT ?)',

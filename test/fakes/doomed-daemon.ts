@@ -4,9 +4,12 @@
 import { loadConfig } from '../../config/load.js';
 import { systemClock } from '../../shared/clock.js';
 import { makeMasker } from '../../shared/mask.js';
-import { composeSupervisor, recoverStore } from '../../supervisor/compose.js';
+import { composeSupervisor } from '../../supervisor/compose.js';
+import type { ModelCatalogue } from '../../supervisor/intelligence/model-catalogue.js';
+import type { ResolvedModel } from '../../supervisor/intelligence/resolve-model.js';
 import { makeLogger } from '../../supervisor/observe/logger.js';
 import { makeWarmPool } from '../../supervisor/processes/warm-pool.js';
+import { recoverStore } from '../../supervisor/recover-store.js';
 import { loadTemplate } from '../../supervisor/snapshot/load-template.js';
 import { openStore } from '../../supervisor/store/open.js';
 import { SETTINGS } from './played-turn.js';
@@ -36,11 +39,7 @@ async function main(): Promise<void> {
   const supervisor = composeSupervisor({
     ...{ config: withBudget, clock, store, pool, logger, workspaceRoot, secrets: [], role: 'daemon' },
     masker: makeMasker([]),
-    model: {
-      settings: { ...SETTINGS, url, connect_ms: 5_000, first_byte_ms: 5_000, idle_ms: 5_000, call_ms: 5_000 },
-      credentials: { headers: {} },
-      ...{ kind: 'chat', name: 'scripted', fallbacks: [], window: 128_000, notice: null },
-    },
+    catalogue: oneModel(url),
     template: loadTemplate(null),
     security: { mode: 'full_access', source: 'default', containment: [], web_allow_private: [] },
     ask: () => Promise.resolve('nobody'),
@@ -58,6 +57,25 @@ async function main(): Promise<void> {
   await pool.close();
   store.close();
   process.stdout.write('done\n');
+}
+
+function oneModel(endpoint: string): ModelCatalogue {
+  const patience = { connect_ms: 5_000, first_byte_ms: 5_000, idle_ms: 5_000, call_ms: 5_000 };
+  const model: ResolvedModel = {
+    settings: { ...SETTINGS, url: endpoint, ...patience },
+    credentials: { headers: {} },
+    ...{ kind: 'chat', name: 'scripted', fallbacks: [], window: 128_000, notice: null },
+  };
+  return {
+    turn: model,
+    modelFor: () => model,
+    named: () => undefined,
+    routes: [],
+    route: () => undefined,
+    windowOf: () => model.window,
+    models: [model.settings.model],
+    secrets: [],
+  };
 }
 
 await main();
