@@ -1,18 +1,12 @@
 // Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
-import type { Config } from '../config/schema.js';
-import type { Clock } from '../shared/clock.js';
-import type { SecuritySnapshot, TurnCredentials, TurnSnapshot } from '../shared/ipc/turn-snapshot.js';
 import type { JsonValue } from '../shared/json.js';
-import type { Masker } from '../shared/mask.js';
 import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
 import { type Estimate, Governor } from './budgets/governor.js';
 import { type Folding, makeFolding } from './context/folding.js';
 import { answerQuestion } from './dispatch/answer-question.js';
 import type { Waiting } from './dispatch/gate.js';
-import { NO_EXTRAS, type TurnExtras } from './dispatch/phases.js';
-import type { PressureLevel } from './dispatch/pressure.js';
 import { measureAt, PressureWatch } from './dispatch/pressure-watch.js';
-import { makeScheduler, type Scheduler, type SchedulerStatus } from './dispatch/scheduler.js';
+import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
 import { makeThinking, type Thinking } from './dispatch/thinking.js';
 import { estimateOf } from './dispatch/turn-budget.js';
 import type { RunnerEvent } from './dispatch/turn-evidence.js';
@@ -20,64 +14,16 @@ import { Waits } from './dispatch/waits.js';
 import type { Accepted, IncomingMessage } from './intake/accept-message.js';
 import { Door } from './intake/door.js';
 import type { Refusal } from './intake/door-rules.js';
-import type { ModelCatalogue } from './intelligence/model-catalogue.js';
-import { type ArrangedModel, ModelMemory } from './intelligence/model-memory.js';
-import type { ResolvedModel } from './intelligence/resolve-model.js';
+import { ModelMemory } from './intelligence/model-memory.js';
 import type { LogEvent, LogLevel } from './observe/log-events.js';
-import type { Logger } from './observe/logger.js';
-import type { WarmPool } from './processes/types.js';
-import { buildSnapshot, snapshotHash } from './snapshot/build-snapshot.js';
-import type { Template } from './snapshot/template.js';
+import { snapshotHash } from './snapshot/build-snapshot.js';
 import { threadView } from './snapshot/transcript-slice.js';
-import type { Store } from './store/types.js';
-import { type Audience, askHumanTool } from './tools/ask-human.js';
+import { TurnInputs } from './snapshot/turn-inputs.js';
+import type { Supervisor, SupervisorParts, SupervisorStatus } from './supervisor.js';
+import { askHumanTool } from './tools/ask-human.js';
 import { awaitTool } from './tools/await-turns.js';
-import type { Ask, LiveListener } from './tools/running-turn.js';
+import type { LiveListener } from './tools/running-turn.js';
 import { sleepTool } from './tools/sleep.js';
-
-export interface SupervisorParts {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly store: Store;
-  readonly pool: WarmPool;
-  readonly logger: Logger;
-  readonly masker: Masker;
-  readonly catalogue: ModelCatalogue;
-  /** Every known secret value, for the worker to mask. */
-  readonly secrets: readonly string[];
-  readonly template: Template;
-  readonly security: SecuritySnapshot;
-  /** Where turns work whose thread names no other place; a job always works here. */
-  readonly workspaceRoot: string;
-  readonly ask: Ask;
-  /** Who answers `ask_human`; left out: nobody in a job, whoever comes in a daemon. */
-  readonly audience?: Audience;
-  /** A daemon looks at disk and memory, and may be held. A job does its turn. */
-  readonly role: 'job' | 'daemon';
-  /** A turn of a daemon asked by `finish` that the daemon ends. */
-  readonly exitAsked?: () => void;
-}
-
-export interface SupervisorStatus extends SchedulerStatus {
-  readonly pressure: PressureLevel;
-}
-
-export interface Supervisor extends Pick<Scheduler, 'requestEnd' | 'whenSettled' | 'close'> {
-  /** Durable when it returns; the turn starts as soon as the gate lets it. */
-  accept(message: IncomingMessage): Accepted | Refusal;
-  /** Answers an open question of a turn, once. */
-  answer(waitId: string, result: JsonValue, principal: string): 'answered' | 'unknown' | 'already_answered';
-  /** Starts nothing more until `resume`, over restarts too. What runs goes on. */
-  pause(): void;
-  resume(): void;
-  /** Starts nothing more; resolves when what ran has finished or was put back. `now` gives it no time. */
-  drain(now?: boolean): Promise<void>;
-  status(): SupervisorStatus;
-  /** Takes up what waits in the queue and what is due. Once, before anything is accepted; a job, which does its own turn only, never. */
-  open(): void;
-  /** Hears of everything that turns do, from now on; returns how to stop. */
-  subscribe(listener: LiveListener): () => void;
-}
 
 /** A wait, for the model or for the budget, is told to everybody: nothing seems to happen meanwhile. */
 const LEVELS: Readonly<Record<RunnerEvent, LogLevel>> = {
@@ -126,6 +72,7 @@ class Composed implements Supervisor {
   readonly #pressure: PressureWatch | null;
   readonly #thinking: Thinking;
   readonly #folding: Folding;
+  readonly #input: TurnInputs;
   readonly #waits: Waits;
   readonly #scheduler: Scheduler;
   readonly #door: Door;
@@ -138,6 +85,14 @@ class Composed implements Supervisor {
     this.#pressure = this.#daemon ? watchPressure(parts) : null;
     this.#thinking = this.#makeThinking();
     this.#folding = this.#makeFolding();
+    this.#input = new TurnInputs({
+      ...parts,
+      memory: this.#memory,
+      budgetAdmission: this.#governor.active,
+      // A job works where it was started, whatever its thread did before.
+      ownWorkspaces: this.#daemon,
+      room: (model, prompt, tools) => this.#folding.rooms.of(model, prompt, tools),
+    });
     this.#waits = this.#makeWaits();
     this.#scheduler = this.#makeScheduler();
     this.#door = this.#makeDoor();
@@ -218,56 +173,8 @@ class Composed implements Supervisor {
       this.#parts.logger.log('warn', works ? 'model.endpoint_works' : 'model.endpoint_left', { url });
   };
 
-  /** Of this turn: as routed, as it was asked for, as its earlier window had it, or the usual one. */
-  #modelOf(turn: Waiting, extras: TurnExtras): ResolvedModel {
-    const { store, catalogue } = this.#parts;
-    if (extras.model !== undefined) return extras.model;
-    const row = store.turns.get(turn.turnId);
-    const wanted = row?.options.model === undefined ? undefined : catalogue.named(row.options.model);
-    if (wanted !== undefined && wanted.kind !== 'decision') return wanted;
-    const routes = catalogue.routes.flatMap(({ name }) => catalogue.route(name) ?? []);
-    return routes.find(({ settings }) => settings.model === row?.model) ?? catalogue.turn;
-  }
-
-  #snapshot(turn: Waiting, marker: string, arranged: ArrangedModel, extras: TurnExtras): TurnSnapshot {
-    return buildSnapshot(
-      {
-        ...this.#parts,
-        workspaceRoot: this.#workspaceOf(turn.threadId),
-        model: arranged.settings,
-        fallbacks: arranged.fallbacks,
-        knowledge: extras.knowledge ?? '',
-        marker,
-        budgetAdmission: this.#governor.active,
-        room: (model, prompt, tools) => this.#folding.rooms.of(model, prompt, tools),
-      },
-      turn,
-    );
-  }
-
-  #workspaceOf(threadId: string): string {
-    const { store, workspaceRoot } = this.#parts;
-    const thread = this.#daemon ? store.threads.get(threadId) : undefined;
-    const workspace = thread === undefined ? undefined : store.workspaces.get(thread.workspace_id);
-    return workspace?.root ?? workspaceRoot;
-  }
-
-  #freeze(
-    turn: Waiting,
-    marker: string,
-    extras: TurnExtras,
-  ): { snapshot: TurnSnapshot; credentials: TurnCredentials } {
-    const arranged = this.#memory.arrange(this.#modelOf(turn, extras));
-    return {
-      snapshot: this.#snapshot(turn, marker, arranged, extras),
-      credentials: { ...arranged.credentials, mask: [...this.#parts.secrets] },
-    };
-  }
-
   #estimate(turn: Waiting): Estimate {
-    const arranged = this.#memory.arrange(this.#modelOf(turn, NO_EXTRAS));
-    const snapshot = this.#snapshot(turn, '', arranged, NO_EXTRAS);
-    const { system_prompt, messages, tools, model, context } = snapshot;
+    const { system_prompt, messages, tools, model, context } = this.#input.freeze(turn, '', {}).snapshot;
     const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
     const input = estimateRequest(system_prompt, messages, tools) * (context?.calibration ?? 1);
     return estimateOf(model, Math.ceil(input) + allowance);
@@ -347,7 +254,7 @@ class Composed implements Supervisor {
       estimate: (turn) => this.#estimate(turn),
       hashOf: snapshotHash,
       compact: (turn, why, signal) => phases.within(turn, why, signal),
-      freeze: (turn, marker, extras) => this.#freeze(turn, marker, extras),
+      freeze: (turn, marker, extras) => this.#input.freeze(turn, marker, extras),
     });
   }
 

@@ -2,7 +2,7 @@
 // is told to end: then what is at work may finish, and what cannot goes on at the next start.
 import { systemClock as clock } from '../../shared/clock.js';
 import { ROOT_THREAD } from '../../shared/ids.js';
-import { composeSupervisor, type Supervisor } from '../compose.js';
+import { composeSupervisor } from '../compose.js';
 import { EXIT } from '../exit-codes.js';
 import { startGateway } from '../gateway/start-gateway.js';
 import { type ModelCatalogue, openCatalogue } from '../intelligence/model-catalogue.js';
@@ -10,6 +10,7 @@ import type { Logger } from '../observe/logger.js';
 import { makeWarmPool } from '../processes/warm-pool.js';
 import { loadTemplate } from '../snapshot/load-template.js';
 import type { Store } from '../store/types.js';
+import type { Supervisor } from '../supervisor.js';
 import { type Io, writeAll } from './io.js';
 import { configOverrides, namingFlag } from './job-flags.js';
 import { watchSignals } from './signals.js';

@@ -9,7 +9,6 @@ import { systemClock as clock } from '../../shared/clock.js';
 import { TurndError } from '../../shared/errors.js';
 import { makeMasker } from '../../shared/mask.js';
 import { costProblem } from '../budgets/prices.js';
-import type { SupervisorParts } from '../compose.js';
 import type { Catalogued, ModelCatalogue } from '../intelligence/model-catalogue.js';
 import { type Logger, makeLogger } from '../observe/logger.js';
 import { containmentLayers } from '../processes/containment.js';
@@ -17,6 +16,7 @@ import type { WarmPool, WarmPoolOptions } from '../processes/types.js';
 import { recoverStore } from '../recover-store.js';
 import { openStore } from '../store/open.js';
 import type { Store } from '../store/types.js';
+import type { SupervisorParts } from '../supervisor.js';
 import { type Io, writeAll } from './io.js';
 
 export type LoadedConfig = Extract<Loaded, { ok: true }>;

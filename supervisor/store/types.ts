@@ -65,8 +65,7 @@ export interface InboxRow {
 }
 
 /** Who wrote a message. A turn of a `job` belongs to its process and ends with it; all others outlive a restart. */
-export const PRODUCERS = ['job', 'client', 'prompt', 'message', 'wake', 'timer', 'subagent'] as const;
-export type Producer = (typeof PRODUCERS)[number];
+export type Producer = 'job' | 'client' | 'prompt' | 'message' | 'timer' | 'subagent';
 
 /** A person who waits goes before work that nobody looks at. */
 export type Lane = 'person' | 'background';

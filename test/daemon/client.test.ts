@@ -48,7 +48,7 @@ t.test('a turn runs, is told in order and can be read back', async (t) => {
 });
 
 t.test('a cancel in the same burst as its start always wins', async (t) => {
-  const daemon = await serveDaemon(t, [{ text: 'Too late.', times: Number.POSITIVE_INFINITY, delayMs: 40 }]);
+  const daemon = await serveDaemon(t, [{ text: 'Too late.', times: Number.POSITIVE_INFINITY, delayMs: 250 }]);
   const client = await checkedClient(t, daemon);
   await open(client, 'first');
   const socket = new WebSocket(daemon.url.replace('http', 'ws'), {
