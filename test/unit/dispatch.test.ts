@@ -3,40 +3,9 @@ import { makeMasker } from '../../shared/mask.js';
 import { TURN_STATUSES } from '../../shared/outcome.js';
 import { behaviourOf, type PERMISSION_MODES } from '../../shared/policy/permission-mode.js';
 import { endingOf } from '../../supervisor/dispatch/ending-of.js';
-import { admit } from '../../supervisor/dispatch/gate.js';
 import { commandExitCode, jobExitCode } from '../../supervisor/exit-codes.js';
 import { requestUrl } from '../../supervisor/intelligence/model-settings.js';
 import type { WorkerExit } from '../../supervisor/processes/types.js';
-
-const turn = (turnId: string, threadId: string) => ({ turnId, threadId });
-const ids = (turns: readonly { turnId: string }[]) => turns.map(({ turnId }) => turnId);
-
-t.test('the gate', async (t) => {
-  const queued = [turn('a1', 'a'), turn('a2', 'a'), turn('b1', 'b'), turn('c1', 'c')];
-  t.test('starts one turn a thread, in order, up to the cap', async (t) => {
-    t.same(ids(admit({ queued, running: [], maxParallelTurns: 2, closed: false })), ['a1', 'b1']);
-    t.same(ids(admit({ queued, running: [], maxParallelTurns: 9, closed: false })), ['a1', 'b1', 'c1']);
-  });
-  t.test('lets others overtake a turn whose thread is busy', async (t) => {
-    const running = [turn('a0', 'a')];
-    t.same(ids(admit({ queued, running, maxParallelTurns: 4, closed: false })), ['b1', 'c1']);
-  });
-  t.test(
-    'keeps the place of a turn that is held, and its thread closed, while others take its slot',
-    async (t) => {
-      const offered: string[] = [];
-      const start = ({ turnId }: { turnId: string }) => offered.push(turnId) > 0 && turnId !== 'a1';
-      const view = { queued, running: [], maxParallelTurns: 2, closed: false };
-      t.same(ids(admit(view, start)), ['b1', 'c1']);
-      t.same(offered, ['a1', 'b1', 'c1'], 'nothing behind the held one on its thread was offered');
-    },
-  );
-  t.test('starts nothing at the cap or when closed', async (t) => {
-    const running = [turn('x', 'x'), turn('y', 'y')];
-    t.same(admit({ queued, running, maxParallelTurns: 2, closed: false }), []);
-    t.same(admit({ queued, running: [], maxParallelTurns: 9, closed: true }), []);
-  });
-});
 
 const exit = (fields: Partial<WorkerExit>): WorkerExit => ({
   code: 0,
