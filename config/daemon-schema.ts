@@ -1,5 +1,6 @@
 // The part of the configuration that only a daemon uses, or that says how much work may wait for its turn.
-import { count, duration, group, optional, size, text } from './leaf.js';
+import * as v from 'valibot';
+import { count, duration, group, list, optional, size, text } from './leaf.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -11,6 +12,14 @@ export const startPrompt = optional(
   text('A first message to the root thread, each time a daemon starts. A job has its own: `--prompt`.', {
     max: 256 * KB,
   }),
+);
+
+/** What may wake the agent. */
+const WAKING = ['message'] as const;
+
+export const wakeOn = list(
+  'What starts a turn at once: `message`, one that a turn sent to another thread. Else it is a note for the next turn.',
+  v.picklist(WAKING, `expected ${WAKING.join(', ')}`),
 );
 
 export const laneAge = duration(

@@ -15,6 +15,8 @@ export const DEFAULTS: Config = {
     instruction: '',
     // A daemon waits to be spoken to.
     prompt: null,
+    // A message is meant to be acted on; who would rather read it with the next turn says so.
+    wake_on: ['message'],
     // A turn mostly waits for its model, so a small machine carries more turns than it has cores.
     max_parallel_turns: 4,
     // Two spares hide the start of a process behind the turn before; each costs about 12 MB.

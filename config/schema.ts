@@ -4,7 +4,16 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { budget, modelName, PRICE } from './budget-schema.js';
 import { compactAt, keepLast, maxCompactions, modelWindow, summarize } from './context-schema.js';
-import { laneAge, lifecycle, messageDepth, minFree, parkAfter, queue, startPrompt } from './daemon-schema.js';
+import {
+  laneAge,
+  lifecycle,
+  messageDepth,
+  minFree,
+  parkAfter,
+  queue,
+  startPrompt,
+  wakeOn,
+} from './daemon-schema.js';
 import { gateway } from './gateway-schema.js';
 import { confidence, knowledge, preflight } from './knowledge-schema.js';
 import {
@@ -68,6 +77,7 @@ const agent = group('Who the agent is, and how many turns it works on at once.',
   }),
   instruction: text('What the agent is for. Stands in the system prompt of every turn.', { max: 256 * KB }),
   prompt: startPrompt,
+  wake_on: wakeOn,
   max_parallel_turns: count('Turns that run at once; more wait.', { min: 1, max: 256 }),
   warm_workers: count('Spare worker processes kept ready. 0 starts one when a turn needs it.', {
     min: 0,

@@ -1,5 +1,6 @@
 // Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
 import type { JsonValue } from '../shared/json.js';
+import { MESSAGE_SEND } from '../shared/tools/message-tools.js';
 import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
 import { type Estimate, Governor } from './budgets/governor.js';
 import { type Folding, makeFolding } from './context/folding.js';
@@ -14,14 +15,17 @@ import { Waits } from './dispatch/waits.js';
 import type { Accepted, IncomingMessage } from './intake/accept-message.js';
 import { Door } from './intake/door.js';
 import type { Refusal } from './intake/door-rules.js';
+import { postOffice } from './intake/post-office.js';
 import { ModelMemory } from './intelligence/model-memory.js';
 import type { LogEvent, LogLevel } from './observe/log-events.js';
 import { snapshotHash } from './snapshot/build-snapshot.js';
 import { threadView } from './snapshot/transcript-slice.js';
 import { TurnInputs } from './snapshot/turn-inputs.js';
+import type { Producer } from './store/types.js';
 import type { Supervisor, SupervisorParts, SupervisorStatus } from './supervisor.js';
 import { askHumanTool } from './tools/ask-human.js';
 import { awaitTool } from './tools/await-turns.js';
+import { messageSendTool } from './tools/message-send.js';
 import type { LiveListener } from './tools/running-turn.js';
 import { sleepTool } from './tools/sleep.js';
 
@@ -46,6 +50,9 @@ const REFUSALS = {
   too_many_hops: 'turn.refused.too_many_hops',
   id_taken: 'turn.refused.id_taken',
 } as const satisfies Record<Refusal['code'], LogEvent>;
+
+/** What a job leaves in the queue for a daemon: nobody would wait for it. */
+const LEFT_BY_JOBS = new Set<Producer>(['message', 'timer']);
 
 function watchPressure({ clock, config, logger, store }: SupervisorParts): PressureWatch {
   return new PressureWatch({
@@ -221,6 +228,9 @@ class Composed implements Supervisor {
       tools: {
         sleep: sleepTool(clock),
         await: awaitTool({ store, clock, whenSettled: (turnId) => this.#scheduler.whenSettled(turnId) }),
+        [MESSAGE_SEND]: messageSendTool(
+          postOffice({ store, door: () => this.#door, runs: this.#daemon ? 'now' : 'in_a_daemon' }),
+        ),
         ask_human: askHumanTool(clock, audience ?? (this.#daemon ? 'later' : 'nobody')),
         ...this.#thinking.tools,
       },
@@ -263,17 +273,23 @@ class Composed implements Supervisor {
     return new Door({
       store,
       clock,
+      keepsTime: this.#daemon,
+      noted: ({ written }) => {
+        if (written !== null) this.#live(written.turnId, { type: 'journal', event: written.event });
+      },
       rules: {
+        wakes: config.agent.wake_on.includes('message'),
         maxMessageDepth: config.limits.max_message_depth,
         perPrincipal: config.limits.queue.per_principal,
         total: config.limits.queue.total,
         waiting: (principal) => this.#scheduler.waiting(principal),
       },
       accepted: (accepted) => {
-        const { turnId, threadId, principal, lane, event } = accepted;
+        const { turnId, threadId, principal, lane, producer, event } = accepted;
         logger.log('info', 'turn.accepted', { turn_id: turnId, thread_id: threadId });
         this.#live(turnId, { type: 'journal', event });
-        this.#scheduler.enqueue({ turnId, threadId, principal, lane });
+        if (this.#daemon || !LEFT_BY_JOBS.has(producer))
+          this.#scheduler.enqueue({ turnId, threadId, principal, lane });
       },
       refused: ({ threadId, principal }, { code }) =>
         logger.log('warn', REFUSALS[code], { thread_id: threadId, principal }),

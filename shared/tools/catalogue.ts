@@ -6,7 +6,13 @@ import { THOUGHT_TOOLS } from './thought-tools.js';
 import type { ToolSpec } from './tool-spec.js';
 import { WEB_TOOLS } from './web-tools.js';
 
-export const CATALOGUE: readonly ToolSpec[] = [...FILE_TOOLS, ...SHELL_TOOLS, ...WEB_TOOLS, ...STATE_TOOLS, ...THOUGHT_TOOLS];
+export const CATALOGUE: readonly ToolSpec[] = [
+  ...FILE_TOOLS,
+  ...SHELL_TOOLS,
+  ...WEB_TOOLS,
+  ...STATE_TOOLS,
+  ...THOUGHT_TOOLS,
+];
 
 const byName = new Map(CATALOGUE.map((spec) => [spec.name, spec]));
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ARTIFACT_TOOLS } from './artifact-tools.js';
 import { CONTEXT_TOOLS } from './context-tools.js';
 import { MEMORY_TOOLS } from './memory-tools.js';
+import { MESSAGE_TOOLS } from './message-tools.js';
 import { PLAN_TOOLS } from './plan-tools.js';
 import type { ToolSpec } from './tool-spec.js';
 import { WAITING_TOOLS } from './waiting-tools.js';
@@ -46,5 +47,6 @@ export const STATE_TOOLS: readonly ToolSpec[] = [
   ...ARTIFACT_TOOLS,
   ...CONTEXT_TOOLS,
   ...WAITING_TOOLS,
+  ...MESSAGE_TOOLS,
   FINISH,
 ];

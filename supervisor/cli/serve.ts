@@ -5,6 +5,7 @@ import { ROOT_THREAD } from '../../shared/ids.js';
 import { composeSupervisor } from '../compose.js';
 import { EXIT } from '../exit-codes.js';
 import { startGateway } from '../gateway/start-gateway.js';
+import { OPERATOR } from '../intake/door-rules.js';
 import { type ModelCatalogue, openCatalogue } from '../intelligence/model-catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import { makeWarmPool } from '../processes/warm-pool.js';
@@ -33,8 +34,6 @@ export interface ServeFlags {
   readonly cwd?: string;
   readonly listen?: string;
 }
-
-const OPERATOR = 'operator';
 
 export async function runServe(io: Io, flags: ServeFlags): Promise<number> {
   const { config: file, stateDir, listen } = flags;

@@ -4,6 +4,7 @@ import { newId } from '../../shared/ids.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { InboxRow, Lane, Producer, Store, TurnOptions } from '../store/types.js';
 import { type DoorRules, type Refusal, refusalOf } from './door-rules.js';
+import { takeNotes } from './notes.js';
 
 export interface IncomingMessage {
   readonly threadId: string;
@@ -33,6 +34,7 @@ export interface Accepted {
   readonly workspaceId: string;
   readonly principal: string;
   readonly lane: Lane;
+  readonly producer: Producer;
   /** The first event of the turn's journal. */
   readonly event: JournalEvent;
   /** It had been accepted before. */
@@ -87,6 +89,7 @@ function firstAnswer(store: Store, row: InboxRow): Accepted {
     workspaceId: store.threads.get(row.thread_id)?.workspace_id ?? '',
     principal: row.principal,
     lane: row.lane,
+    producer: row.producer,
     event: userMessage(row.turn_id, row),
     repeated: true,
   };
@@ -117,7 +120,8 @@ function write(store: Store, nowMs: number, message: IncomingMessage): Accepted 
     lane,
     hop,
   });
-  store.events.append(turnId, thread.thread_id, event, nowMs);
+  for (const each of [event, ...takeNotes(store, thread.thread_id)])
+    store.events.append(turnId, thread.thread_id, each, nowMs);
   return {
     ok: true,
     turnId,
@@ -125,6 +129,7 @@ function write(store: Store, nowMs: number, message: IncomingMessage): Accepted 
     workspaceId: thread.workspace_id,
     principal,
     lane,
+    producer,
     event,
     repeated: false,
   };

@@ -43,7 +43,7 @@ export function refusalOf(store: Store, message: Asking, rules: DoorRules): Refu
   return null;
 }
 
-export function mayWrite(owner: string, principal: string): boolean {
+function mayWrite(owner: string, principal: string): boolean {
   return principal === OPERATOR || principal === NOBODY || principal === owner;
 }
 

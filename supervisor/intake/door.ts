@@ -2,15 +2,20 @@
 // timers. What was accepted is told onward once it is durable, and not before.
 import type { Clock } from '../../shared/clock.js';
 import type { Store, TimerRow } from '../store/types.js';
-import { type Accepted, acceptInside, acceptMessage, type IncomingMessage } from './accept-message.js';
-import type { DoorRules, Refusal } from './door-rules.js';
+import { type Accepted, acceptMessage, type IncomingMessage } from './accept-message.js';
+import type { Refusal } from './door-rules.js';
+import { type Delivery, deliverInside, type MailRules, type Noted, scheduleInside } from './mail.js';
 
 export interface DoorParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly rules: DoorRules;
+  readonly rules: MailRules;
+  /** Somebody is there to deliver what is due; in a job nobody is. */
+  readonly keepsTime: boolean;
   /** A new message is in, and durable. */
   accepted(accepted: Accepted): void;
+  /** A message stays a note. */
+  noted(noted: Noted): void;
   refused(message: IncomingMessage, refusal: Refusal): void;
 }
 
@@ -34,32 +39,34 @@ export class Door {
   }
 
   /** Inside a transaction of the caller; told onward when that has committed, and forgotten when it has not. */
-  acceptInside(message: IncomingMessage): Accepted | Refusal {
+  deliverInside(message: IncomingMessage): Delivery {
     const { store, clock, rules } = this.#parts;
-    const answer = acceptInside(store, clock.now(), message, rules);
-    if (!answer.ok) return this.#told(message, answer);
+    const delivery = deliverInside(store, clock.now(), message, rules);
     setImmediate(() => {
-      if (store.turns.get(answer.turnId) !== undefined) this.#told(message, answer);
+      if (this.#closed) return;
+      const turnId = 'turnId' in delivery ? delivery.turnId : null;
+      if (turnId === null || store.turns.get(turnId) !== undefined) this.#told(message, delivery);
     });
-    return answer;
+    return delivery;
   }
 
-  /** Inside a transaction of the caller: a message for later. */
-  scheduleInside(row: TimerRow): void {
-    this.#parts.store.timers.insert(row);
-    setImmediate(() => this.arm());
+  /** Inside a transaction of the caller: kept for later, or why not. */
+  scheduleInside(letter: Omit<TimerRow, 'timer_id' | 'created_at_ms'>): Refusal | null {
+    const { store, clock, rules } = this.#parts;
+    const refusal = scheduleInside(store, clock.now(), letter, rules);
+    if (refusal === null) setImmediate(() => this.arm());
+    return refusal;
   }
 
   /** Delivers what is due and waits for what is next. Also at the start: time went on meanwhile. */
   arm(): void {
     this.#cancelTimer();
-    if (this.#closed) return;
+    if (this.#closed || !this.#parts.keepsTime) return;
     const { store, clock } = this.#parts;
-    let retry = false;
-    for (const row of store.timers.due(clock.now())) retry = !this.#fire(row) || retry;
+    for (const row of store.timers.due(clock.now())) this.#fire(row);
     const nextMs = store.timers.nextDueMs();
     if (nextMs === null) return;
-    const leftMs = retry ? RETRY_MS : Math.max(0, nextMs - clock.now());
+    const leftMs = Math.max(0, nextMs - clock.now());
     this.#cancelTimer = clock.after(Math.min(leftMs, LOOK_MS), () => this.arm());
   }
 
@@ -68,8 +75,7 @@ export class Door {
     this.#cancelTimer();
   }
 
-  /** False when it has to be tried again. */
-  #fire(row: TimerRow): boolean {
+  #fire(row: TimerRow): void {
     const { store, clock, rules } = this.#parts;
     const message: IncomingMessage = {
       threadId: row.thread_id,
@@ -80,18 +86,23 @@ export class Door {
       eventId: row.timer_id,
       hop: row.hop,
     };
-    const answer = store.transact('fire_timer', () => {
-      const given = acceptInside(store, clock.now(), message, rules);
-      if (given.ok || given.code !== 'queue_full') store.timers.remove(row.timer_id);
+    const delivery = store.transact('fire_timer', () => {
+      const now = clock.now();
+      const given = deliverInside(store, now, message, rules);
+      store.timers.remove(row.timer_id);
+      // The queue empties by itself; every other refusal stays one.
+      if (!given.ok && given.code === 'queue_full')
+        store.timers.insert({ ...row, due_at_ms: now + RETRY_MS });
       return given;
     });
-    this.#told(message, answer);
-    return answer.ok || answer.code !== 'queue_full';
+    this.#told(message, delivery);
   }
 
-  #told(message: IncomingMessage, answer: Accepted | Refusal): Accepted | Refusal {
-    if (!answer.ok) this.#parts.refused(message, answer);
-    else if (!answer.repeated) this.#parts.accepted(answer);
-    return answer;
+  #told<Given extends Delivery>(message: IncomingMessage, given: Given): Given {
+    const delivery: Delivery = given;
+    if (!delivery.ok) this.#parts.refused(message, delivery);
+    else if ('noted' in delivery) this.#parts.noted(delivery);
+    else if (!delivery.repeated) this.#parts.accepted(delivery);
+    return given;
   }
 }

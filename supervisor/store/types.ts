@@ -23,7 +23,6 @@ export const TRANSACTIONS = [
   'state_tool',
   'set_switch',
   'fire_timer',
-  'add_note',
   'answer_wait',
   'requeue_turn',
   'preflight',

@@ -32,7 +32,6 @@ const NOT_PASSED = new Set([
   'name_snapshot',
   'set_switch',
   'fire_timer',
-  'add_note',
   'answer_wait',
   'requeue_turn',
   'preflight',
