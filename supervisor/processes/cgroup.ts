@@ -1,15 +1,17 @@
 // A control group per worker, where one may be made: nothing that a turn starts can leave it, whatever it does, and the
 // kernel ends all of it at one stroke. An optional layer: every function here answers "no" where it is not allowed.
-import { mkdirSync, readFileSync, rmdirSync, writeFile, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdir, rmdirSync, writeFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface WorkerCgroup {
   readonly path: string;
+  /** The worker was seen inside before it got anything to do: whatever it started is inside as well. */
+  holdsAll: boolean;
   pids(): number[];
   /** SIGKILL to everything inside, forks in flight included. */
   kill(): void;
   /** False while something is left inside. */
-  remove(): boolean;
+  remove(): Promise<boolean>;
 }
 
 let base: string | null | undefined;
@@ -57,6 +59,7 @@ export function workerCgroup(parent: string, workerId: string): WorkerCgroup {
   const path = join(parent, `turnd-${workerId.replace(/[^A-Za-z0-9_-]/g, '-')}`);
   return {
     path,
+    holdsAll: false,
     pids: () => {
       try {
         return readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean).map(Number);
@@ -71,14 +74,11 @@ export function workerCgroup(parent: string, workerId: string): WorkerCgroup {
         // Gone already, which is what was wanted.
       }
     },
-    remove: () => {
-      try {
-        rmdirSync(path);
-        return true;
-      } catch (error) {
-        return (error as NodeJS.ErrnoException).code === 'ENOENT';
-      }
-    },
+    // The kernel takes its time over it, and nobody else should wait meanwhile.
+    remove: () =>
+      new Promise((resolve) => {
+        rmdir(path, (error) => resolve(error === null || error.code === 'ENOENT'));
+      }),
   };
 }
 
@@ -103,7 +103,10 @@ export function enterCgroup(workerId: string, pid: number): Entered | null {
   }
   const moved = new Promise<void>((resolve) => {
     // A process that is gone by then leaves the group empty, and there is nothing to be found in it.
-    writeFile(join(group.path, 'cgroup.procs'), String(pid), () => resolve());
+    writeFile(join(group.path, 'cgroup.procs'), String(pid), () => {
+      group.holdsAll = group.pids().includes(pid);
+      resolve();
+    });
   });
   return { group, moved };
 }

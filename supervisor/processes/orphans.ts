@@ -23,7 +23,7 @@ export async function endOrphans(recorded: readonly Recorded[], clock: Clock): P
     ended += left.length;
     if (left.some((stat) => stat.pgrp === pid)) signalGroup(pid, 'SIGKILL');
     if (left.length > 0) await sweep(quarry, clock);
-    cgroup?.remove();
+    await cgroup?.remove();
   }
   return ended;
 }

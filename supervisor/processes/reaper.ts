@@ -110,7 +110,7 @@ export class Reaper {
     const waiting = new AbortController();
     await Promise.race([drained, sleep(clock, LAST_FRAMES_MS, waiting.signal)]);
     waiting.abort();
-    for (let tries = 0; cgroup !== null && !cgroup.remove() && tries < CGROUP_TRIES; tries += 1)
+    for (let tries = 0; cgroup !== null && !(await cgroup.remove()) && tries < CGROUP_TRIES; tries += 1)
       await sleep(clock, 5);
     return { ...exit, swept: this.#strays.size };
   }

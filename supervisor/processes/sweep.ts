@@ -24,6 +24,8 @@ export const MARKER_NAME = 'TURND_TURN';
 export function findProcesses(quarry: Quarry): ProcessStat[] {
   const entry = `${MARKER_NAME}=${quarry.marker}`;
   const inCgroup = new Set(quarry.cgroup?.pids() ?? []);
+  // Nothing leaves a control group by itself: where it holds all, an empty one says what a look at every process would.
+  if (quarry.cgroup?.holdsAll && inCgroup.size === 0 && quarry.known.size === 0) return [];
   // What started before the worker cannot descend from it; that spares reading most of the machine's environments.
   const candidates = listPids()
     .filter((pid) => pid > 1 && pid !== process.pid)

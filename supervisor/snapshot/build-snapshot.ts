@@ -145,5 +145,17 @@ function limitsOf(config: Config, activeMs: number): TurnLimits {
 
 /** Names the exact input of a turn: equal input has equal names. Not for proving anything to anybody. */
 export function snapshotHash(snapshot: TurnSnapshot): string {
-  return contentName(canonicalJson(snapshot as unknown as JsonValue));
+  const named = { ...snapshot, tools: snapshot.tools.map(nameOfTool) };
+  return contentName(canonicalJson(named as unknown as JsonValue));
+}
+
+/** Tools make up most of a snapshot and are the same objects in all of them. */
+const toolNames = new WeakMap<PlannedTool, string>();
+
+function nameOfTool(tool: PlannedTool): string {
+  const known = toolNames.get(tool);
+  if (known !== undefined) return known;
+  const name = contentName(canonicalJson(tool as unknown as JsonValue));
+  toolNames.set(tool, name);
+  return name;
 }

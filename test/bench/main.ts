@@ -14,6 +14,7 @@ const BENCHES: readonly Bench[] = [
   { word: 'job', run: async () => (await import('./job.js')).jobBench() },
   { word: 'warm', run: async () => (await import('./warm.js')).warmBench() },
   { word: 'spawn', run: async () => (await import('./spawn.js')).spawnBench() },
+  { word: 'queue', run: async () => (await import('./queue.js')).queueBench() },
   { word: 'ipc', run: async () => (await import('./ipc.js')).ipcBench() },
   { word: 'journal', run: async () => (await import('./journal.js')).journalBench() },
   { word: 'scale', run: async () => (await import('./scale.js')).scaleBench() },
