@@ -26,6 +26,7 @@ function randomText(): string {
 export type IdKind =
   | 'workspace'
   | 'thread'
+  | 'subagent'
   | 'turn'
   | 'event'
   | 'timer'

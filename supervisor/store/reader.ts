@@ -22,12 +22,12 @@ export interface Reader {
   /** Whether a supervisor owns the directory at this moment: what has not ended may then still change. */
   isOwned(): boolean;
   readonly workspaces: Pick<Store['workspaces'], 'get'>;
-  readonly threads: Pick<Store['threads'], 'get' | 'list'>;
+  readonly threads: Pick<Store['threads'], 'get' | 'list' | 'startedBy'>;
   readonly inbox: Pick<Store['inbox'], 'pending' | 'ofTurn'>;
-  readonly turns: Pick<Store['turns'], 'get' | 'ofThread' | 'inStates'>;
+  readonly turns: Pick<Store['turns'], 'get' | 'ofThread' | 'ofParent' | 'inStates'>;
   readonly events: Pick<Store['events'], 'ofTurn' | 'ofThread'>;
   readonly calls: Pick<Store['calls'], 'get' | 'openOf'>;
-  readonly usage: Pick<Store['usage'], 'ofTurn' | 'costOf'>;
+  readonly usage: Pick<Store['usage'], 'ofTurn' | 'ofTree' | 'costOf'>;
   readonly spending: Pick<Store['spending'], 'get'>;
   readonly reservations: Pick<Store['reservations'], 'all'>;
   readonly artifacts: Pick<Store['artifacts'], 'get' | 'read' | 'list'>;

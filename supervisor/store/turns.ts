@@ -37,6 +37,11 @@ export function turnsTable(db: Db): Store['turns'] {
   const byId = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE turn_id = ?`);
   const ofThread = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE thread_id = ? ORDER BY seq`);
   const ofParent = reading<Stored>(db, `SELECT ${COLUMNS} FROM turns WHERE parent_turn_id = ? ORDER BY seq`);
+  const openOfSubagents = reading<{ count: number }>(
+    db,
+    `SELECT count(*) AS count FROM turns t JOIN threads h ON h.thread_id = t.thread_id
+     WHERE t.state <> 'ended' AND h.parent_turn_id IS NOT NULL`,
+  );
   const inStates = reading<Stored>(
     db,
     `SELECT ${COLUMNS} FROM turns WHERE state IN (SELECT value FROM json_each(?)) ORDER BY seq`,
@@ -60,6 +65,7 @@ export function turnsTable(db: Db): Store['turns'] {
     ofThread: (threadId) => ofThread.all(threadId).map(rowOf),
     hasOpenBefore: (turnId, exceptTurnId) => openBefore.get(turnId, exceptTurnId) !== undefined,
     ofParent: (turnId) => ofParent.all(turnId).map(rowOf),
+    openOfSubagents: () => openOfSubagents.get()?.count ?? 0,
     inStates: (states) => inStates.all(JSON.stringify(states)).map(rowOf),
     insert: (row) => {
       const { turn_id, thread_id, created_at_ms, parent_turn_id = null, options = {} } = row;

@@ -48,6 +48,8 @@ export interface ThreadRow {
   readonly name: string | null;
   /** `Chat`: its turns get no tools, unless they say otherwise. */
   readonly mode: 'Chat' | 'Agent';
+  /** Of a subagent: the turn that started it. */
+  readonly parent_turn_id: string | null;
 }
 
 export interface InboxRow {
@@ -81,6 +83,8 @@ export interface TurnOptions {
   readonly model?: string;
   /** Stands in the system prompt after the agent's own instruction. */
   readonly instruction?: string;
+  /** Of a subagent: it may outlive the turn that asked for it. */
+  readonly detached?: true;
 }
 
 /** A call that is answered later. Its id is that of the call. */
@@ -276,10 +280,13 @@ export interface Store {
       workspaceId: string,
       owner: string,
       nowMs: number,
-      more?: Partial<Pick<ThreadRow, 'name' | 'mode'>>,
+      more?: Partial<Pick<ThreadRow, 'name' | 'mode' | 'parent_turn_id'>>,
     ): ThreadRow;
     get(threadId: string): ThreadRow | undefined;
+    /** Conversations of people; those of subagents are found by who started them. */
     list(): ThreadRow[];
+    /** Subagents that turns of this thread started, the newest first. */
+    startedBy(threadId: string, limit: number): ThreadRow[];
   };
   readonly inbox: {
     insert(row: InboxRow): void;
@@ -296,6 +303,8 @@ export interface Store {
     ): void;
     /** Oldest first. */
     ofParent(turnId: string): TurnRow[];
+    /** Turns of subagents that have not ended. */
+    openOfSubagents(): number;
     get(turnId: string): TurnRow | undefined;
     /** Newest last. */
     ofThread(threadId: string): TurnRow[];
@@ -386,10 +395,14 @@ export interface Store {
     ): void;
     /** Of all purposes together. */
     ofTurn(turnId: string): Usage;
+    /** The same, and that of its subagents with theirs. */
+    ofTree(turnId: string): Usage;
     /** The highest call index of this purpose so far; 0 when there was none. */
     lastCall(turnId: string, purpose: Purpose): number;
     /** Millionths of a US dollar; null when a call that used tokens has no price, or when there was none. */
     costOf(turnId: string): number | null;
+    /** The same, and that of its subagents with theirs. */
+    costOfTree(turnId: string): number | null;
   };
   readonly spending: {
     get(payer: string, per: string, startsAtMs: number): SpendingRow | undefined;
