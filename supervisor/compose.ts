@@ -1,7 +1,8 @@
 // Builds a supervisor out of its parts and hands them their dependencies: the only place that knows them all.
+import { outputAllowance } from '../shared/ipc/output-room.js';
 import type { JsonValue } from '../shared/json.js';
 import { MESSAGE_SEND } from '../shared/tools/message-tools.js';
-import { ANSWER_ALLOWANCE, estimateRequest } from '../shared/transcript/estimate-tokens.js';
+import { estimateRequest } from '../shared/transcript/estimate-tokens.js';
 import { type Estimate, Governor } from './budgets/governor.js';
 import { type Folding, makeFolding } from './context/folding.js';
 import { answerQuestion } from './dispatch/answer-question.js';
@@ -176,15 +177,17 @@ class Composed implements Supervisor {
   readonly #endpoint = (url: string, works: boolean): void => {
     const { health } = this.#memory;
     const changed = works ? health.works(url) : health.failed(url);
-    if (changed)
-      this.#parts.logger.log('warn', works ? 'model.endpoint_works' : 'model.endpoint_left', { url });
+    if (!changed) return;
+    const { pool, catalogue, logger } = this.#parts;
+    // Spares keep a connection to where the next turn begins.
+    pool.target(this.#memory.settings(catalogue.turn), catalogue.turn.credentials.ca);
+    logger.log('warn', works ? 'model.endpoint_works' : 'model.endpoint_left', { url });
   };
 
   #estimate(turn: Waiting): Estimate {
     const { system_prompt, messages, tools, model, context } = this.#input.freeze(turn, '', {}).snapshot;
-    const allowance = model.max_output_tokens || ANSWER_ALLOWANCE;
     const input = estimateRequest(system_prompt, messages, tools) * (context?.calibration ?? 1);
-    return estimateOf(model, Math.ceil(input) + allowance);
+    return estimateOf(model, Math.ceil(input) + outputAllowance(model));
   }
 
   #makeThinking(): Thinking {
@@ -193,7 +196,7 @@ class Composed implements Supervisor {
       governor: this.#governor,
       live: this.#live,
       budgetFreed: () => this.#scheduler.wake(),
-      settings: (model) => this.#memory.settings(model),
+      arrange: (model) => this.#memory.begin(model),
       optionRefused: this.#optionRefused,
       endpoint: this.#endpoint,
       log: (level, event, fields) => this.#parts.logger.log(level, event, fields),
@@ -264,7 +267,11 @@ class Composed implements Supervisor {
       estimate: (turn) => this.#estimate(turn),
       hashOf: snapshotHash,
       compact: (turn, why, signal) => phases.within(turn, why, signal),
-      freeze: (turn, marker, extras) => this.#input.freeze(turn, marker, extras),
+      freeze: (turn, marker, extras) => {
+        const input = this.#input.freeze(turn, marker, extras);
+        this.#memory.health.trying(input.snapshot.model.url);
+        return input;
+      },
     });
   }
 

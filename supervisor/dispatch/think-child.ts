@@ -1,5 +1,7 @@
 // Asks a model beside a turn: a worker of its own plays one turn without tools, and its answer, or why there is none,
 // comes back as a value. It holds no slot and no thread: whoever asks holds them.
+
+import { outputAllowance } from '../../shared/ipc/output-room.js';
 import type { ToSupervisor, TurnOutcome } from '../../shared/ipc/to-supervisor.js';
 import type { ModelSettings, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JsonValue } from '../../shared/json.js';
@@ -88,9 +90,10 @@ class Thinkers implements ThinkPool {
   #refused(request: ThinkRequest, spender: Spender, settings: ModelSettings): ThinkResult | null {
     const { governor, clock } = this.#parts;
     if (!governor.active) return null;
-    const tokens = estimateRequest(request.system_prompt, request.messages, []) + request.max_output_tokens;
     const now = clock.now();
     const model = { ...settings, max_output_tokens: request.max_output_tokens };
+    const input = estimateRequest(request.system_prompt, request.messages, []);
+    const tokens = input + outputAllowance(model);
     const admission = governor.admit(spender, estimateOf(model, tokens), now, now);
     return admission.kind === 'stop' ? { ok: false, code: admission.code, message: admission.reason } : null;
   }

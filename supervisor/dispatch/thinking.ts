@@ -2,15 +2,15 @@
 // composes a supervisor hands in the parts that all turns share.
 import type { Config } from '../../config/schema.js';
 import { newId } from '../../shared/ids.js';
-import type { ModelSettings, SecuritySnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { SecuritySnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { Masker } from '../../shared/mask.js';
 import { type BeforeParts, beforeTurn } from '../context/before-turn.js';
 import { Knowledge } from '../context/knowledge.js';
 import { Preflight } from '../context/preflight.js';
 import type { Thinker, ThinkRequest } from '../context/thinker.js';
 import { decideOn, type RoleKind, type ThoughtTool, thinkAbout } from '../context/thoughts.js';
-import type { ModelCatalogue } from '../intelligence/model-catalogue.js';
-import type { ReachableModel } from '../intelligence/resolve-model.js';
+import type { AnyModel, ModelCatalogue } from '../intelligence/model-catalogue.js';
+import type { ArrangedModel } from '../intelligence/model-memory.js';
 import type { LogEvent, LogLevel } from '../observe/log-events.js';
 import type { WarmPool } from '../processes/types.js';
 import { transcriptSlice } from '../snapshot/transcript-slice.js';
@@ -30,8 +30,8 @@ export interface ThinkingParts extends Omit<BudgetPorts, 'log'> {
   readonly secrets: readonly string[];
   readonly security: SecuritySnapshot;
   readonly workspaceRoot: string;
-  /** What is sent to a model, less what it has refused. */
-  settings(model: ReachableModel): ModelSettings;
+  /** What is sent to a model that is asked now, and who goes on in its place. */
+  arrange(model: AnyModel): ArrangedModel;
   optionRefused(model: string, option: string): void;
   endpoint?(url: string, works: boolean): void;
   log(level: LogLevel, event: LogEvent, fields: Record<string, unknown>): void;
@@ -71,20 +71,11 @@ export function makeThinking(parts: ThinkingParts): Thinking {
 }
 
 function modelFor(
-  { catalogue, settings, secrets }: ThinkingParts,
+  { catalogue, arrange, secrets }: ThinkingParts,
   purpose: ThinkRequest['purpose'],
 ): ThinkModel {
-  const model = catalogue.modelFor(purpose);
-  const { credentials, fallbacks } = model;
-  return {
-    settings: settings(model),
-    fallbacks: fallbacks.map(settings),
-    credentials: {
-      ...credentials,
-      mask: [...secrets],
-      ...(fallbacks.length === 0 ? {} : { fallbacks: fallbacks.map((next) => next.credentials) }),
-    },
-  };
+  const { settings, fallbacks, credentials } = arrange(catalogue.modelFor(purpose));
+  return { settings, fallbacks, credentials: { ...credentials, mask: [...secrets] } };
 }
 
 function kindOf({ catalogue }: ThinkingParts, role: 'preflight' | 'think' | 'decide'): RoleKind {

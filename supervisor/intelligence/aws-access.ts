@@ -30,6 +30,8 @@ export function awsAccess(connection: Connection, env: NodeJS.ProcessEnv): AwsAc
     return `${at}.auth: Bedrock needs keys; set access_key_id and secret_access_key there, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`;
   if (Object.values(keys).some((value) => value !== undefined && !/^[\x21-\x7e]+$/.test(value)))
     return `${at}.auth: the keys for AWS hold characters that no key has`;
+  if (new Set(bases.map(regionOf).filter((named) => named !== undefined)).size > 1)
+    return `${at}.endpoints: requests are signed for one region (${region}): name endpoints of that region only`;
   return { bases, keys: { region, ...keys } };
 }
 

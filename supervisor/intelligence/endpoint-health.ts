@@ -60,15 +60,18 @@ export class EndpointHealth {
     return now >= health.openUntilMs && now >= health.triedUntilMs;
   }
 
-  /** Usable ones first, each group in the order of the operator. The turn that gets this tries the first of them. */
+  /** Usable ones first, each group in the order of the operator. */
   inOrder(urls: readonly string[]): string[] {
     if (this.#known.size === 0) return [...urls];
     const usable = urls.filter((url) => this.isUsable(url));
-    const [first] = usable;
-    const health = first === undefined ? undefined : this.#known.get(first);
+    return [...usable, ...urls.filter((url) => !usable.includes(url))];
+  }
+
+  /** A turn begins with this endpoint. When it had been left alone, no other turn does until this one tells. */
+  trying(url: string): void {
+    const health = this.#known.get(url);
     if (health !== undefined && health.openUntilMs !== null)
       health.triedUntilMs = this.#clock.monotonic() + TRY_MS;
-    return [...usable, ...urls.filter((url) => !usable.includes(url))];
   }
 }
 

@@ -59,6 +59,13 @@ export class ModelMemory {
     };
   }
 
+  /** The same for a turn or thought that begins now: it may be the one that tries an endpoint again. */
+  begin(model: Parameters<ModelMemory['arrange']>[0]): ArrangedModel {
+    const arranged = this.arrange(model);
+    this.health.trying(arranged.settings.url);
+    return arranged;
+  }
+
   #isReachable({ settings }: ReachableModel): boolean {
     return [settings.url, ...(settings.urls ?? [])].some((url) => this.health.isUsable(url));
   }

@@ -120,8 +120,11 @@ export async function modelBench(options: BenchOptions): Promise<Bench> {
       ...given.request,
     };
     const onEvent = (event: ModelEvent): void => {
-      if (event.kind === 'endpoint') endpoints.push(event);
-      else events.push(event);
+      if (event.kind === 'endpoint') {
+        endpoints.push(event);
+        return;
+      }
+      events.push(event);
       given.onEvent?.(event);
     };
     const outcome = await provider.call(request, onEvent, given.signal ?? new AbortController().signal);

@@ -151,7 +151,7 @@ forEveryDialect('an abort ends the call before, while and after the peer speaks'
     { text: 'abcdef', pieces: 1, breakOff: { after: 3, how: 'silence' } },
   ]);
   const early = await bench.call({ signal: AbortSignal.abort('cancel') });
-  t.same(early, { outcome: { kind: 'aborted' }, events: [] });
+  t.same(early, { outcome: { kind: 'aborted' }, events: [], endpoints: [] });
   t.equal(bench.model.requests.length, 0);
   for (const n of [1, 2]) {
     const controller = new AbortController();

@@ -188,6 +188,13 @@ t.test('a token is sent instead of keys, and a region is then needed only for th
 t.test('what is missing is said, without any value', async (t) => {
   t.match(await resolved({ 'intelligence.dialect': 'bedrock' }, KEYS), /needs the id of a model/);
   t.match(await resolved(BEDROCK, KEYS), /needs a region; set it, or AWS_REGION/);
+  const [east, west] = ['us-east-1', 'us-west-2'].map(
+    (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
+  );
+  t.match(
+    await resolved({ ...BEDROCK, 'intelligence.endpoints': `${east},${west}` }, KEYS),
+    /signed for one region \(us-east-1\)/,
+  );
   t.match(await resolved(BEDROCK, { AWS_REGION: 'eu-central-1', AWS_ACCESS_KEY_ID: 'x' }), /needs keys/);
   t.match(await resolved(BEDROCK, { ...KEYS, AWS_REGION: 'evil.example/' }), /expected a region/);
   const odd = await resolved(BEDROCK, { ...KEYS, AWS_REGION: 'x-1', AWS_SESSION_TOKEN: 'canary\nvalue' });
