@@ -118,6 +118,16 @@ export const DEFAULTS: Config = {
     },
     // Two agents that answer each other stop after a few rounds; real chains are shorter.
     max_message_depth: 8,
+    subagents: {
+      // A task, its parts and their parts; below that nobody remembers what was asked.
+      depth: 3,
+      // More side by side than a model can follow is waste.
+      breadth: 8,
+      // Each costs a thread and, while it runs, a worker.
+      total: 64,
+      // A fan of eight at once is work; eight more in the next moment is a loop.
+      rate: { starts: 8, per_ms: 2 * SECOND },
+    },
     // A worker needs milliseconds to leave; two seconds allow for a loaded machine.
     cancel_grace_ms: 2 * SECOND,
     kill_grace_ms: 2 * SECOND,

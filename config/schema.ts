@@ -43,6 +43,7 @@ import {
   usualHeaders,
 } from './models-schema.js';
 import { table } from './records.js';
+import { subagents } from './subagent-schema.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -105,7 +106,7 @@ const intelligence = group('The model. Without endpoints turnd looks for one.', 
   confidence,
   budget,
   prices: table(
-    'Prices by model name: {input, output, cached}, in US dollars for a million tokens.',
+    'Prices by model name: {input, output, cached, written}, in US dollars for a million tokens.',
     /^\S{1,200}$/,
     PRICE,
   ),
@@ -168,6 +169,7 @@ const limits = group('What a turn may use, and how long anything may be silent.'
   run,
   queue,
   max_message_depth: messageDepth,
+  subagents,
   cancel_grace: duration('From the request to end until SIGTERM.', { min: 0, max: 10 * MINUTE }),
   kill_grace: duration('From SIGTERM until SIGKILL.', { min: 0, max: 10 * MINUTE }),
   progress: duration('A worker without progress for this long, and without a reason, is stuck.', {

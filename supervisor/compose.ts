@@ -7,65 +7,31 @@ import { type Estimate, Governor } from './budgets/governor.js';
 import { type Folding, makeFolding } from './context/folding.js';
 import { answerQuestion } from './dispatch/answer-question.js';
 import type { Waiting } from './dispatch/gate.js';
-import { measureAt, PressureWatch } from './dispatch/pressure-watch.js';
+import type { PressureWatch } from './dispatch/pressure-watch.js';
 import { makeScheduler, type Scheduler } from './dispatch/scheduler.js';
 import { makeThinking, type Thinking } from './dispatch/thinking.js';
 import { estimateOf } from './dispatch/turn-budget.js';
-import type { RunnerEvent } from './dispatch/turn-evidence.js';
 import { Waits } from './dispatch/waits.js';
 import type { Accepted, IncomingMessage } from './intake/accept-message.js';
 import { Door } from './intake/door.js';
 import type { Refusal } from './intake/door-rules.js';
 import { postOffice } from './intake/post-office.js';
 import { ModelMemory } from './intelligence/model-memory.js';
-import type { LogEvent, LogLevel } from './observe/log-events.js';
 import { snapshotHash } from './snapshot/build-snapshot.js';
 import { threadView } from './snapshot/transcript-slice.js';
 import { TurnInputs } from './snapshot/turn-inputs.js';
 import type { Producer } from './store/types.js';
+import { Subagents } from './subagents/subagents.js';
 import type { Supervisor, SupervisorParts, SupervisorStatus } from './supervisor.js';
+import { LEVELS, REFUSALS, watchPressure } from './telling.js';
 import { askHumanTool } from './tools/ask-human.js';
 import { awaitTool } from './tools/await-turns.js';
 import { messageSendTool } from './tools/message-send.js';
 import type { LiveListener } from './tools/running-turn.js';
 import { sleepTool } from './tools/sleep.js';
 
-/** A wait, for the model or for the budget, is told to everybody: nothing seems to happen meanwhile. */
-const LEVELS: Readonly<Record<RunnerEvent, LogLevel>> = {
-  'turn.settled': 'info',
-  'turn.unrecorded': 'error',
-  'turn.requeued': 'info',
-  'wait.unrecorded': 'error',
-  'worker.exit': 'debug',
-  'model.retry': 'warn',
-  'model.endpoint_failed': 'warn',
-  'model.fallback': 'warn',
-  'budget.wait': 'warn',
-  'budget.stop': 'warn',
-  'budget.degraded': 'warn',
-};
-
-const REFUSALS = {
-  not_owner: 'turn.refused.not_owner',
-  queue_full: 'turn.refused.queue_full',
-  too_many_hops: 'turn.refused.too_many_hops',
-  id_taken: 'turn.refused.id_taken',
-} as const satisfies Record<Refusal['code'], LogEvent>;
-
 /** What a job leaves in the queue for a daemon: nobody would wait for it. */
 const LEFT_BY_JOBS = new Set<Producer>(['message', 'timer']);
-
-function watchPressure({ clock, config, logger, store }: SupervisorParts): PressureWatch {
-  return new PressureWatch({
-    clock,
-    minFreeBytes: config.store.min_free_bytes,
-    measure: measureAt(store.dir),
-    changed: ({ level, why }) =>
-      level === 'ok'
-        ? logger.log('info', 'pressure.cleared')
-        : logger.log('warn', level === 'shed' ? 'pressure.shed' : 'pressure.warn', { why }),
-  });
-}
 
 export function composeSupervisor(parts: SupervisorParts): Supervisor {
   return new Composed(parts);
@@ -81,6 +47,7 @@ class Composed implements Supervisor {
   readonly #thinking: Thinking;
   readonly #folding: Folding;
   readonly #input: TurnInputs;
+  readonly #subagents: Subagents;
   readonly #waits: Waits;
   readonly #scheduler: Scheduler;
   readonly #door: Door;
@@ -101,6 +68,7 @@ class Composed implements Supervisor {
       ownWorkspaces: this.#daemon,
       room: (model, prompt, tools) => this.#folding.rooms.of(model, prompt, tools),
     });
+    this.#subagents = this.#makeSubagents();
     this.#waits = this.#makeWaits();
     this.#scheduler = this.#makeScheduler();
     this.#door = this.#makeDoor();
@@ -110,8 +78,13 @@ class Composed implements Supervisor {
     return this.#door.accept(message);
   }
 
-  requestEnd: Supervisor['requestEnd'] = (turnId, reason, now) =>
-    this.#scheduler.requestEnd(turnId, reason, now);
+  requestEnd: Supervisor['requestEnd'] = (turnId, reason, now) => {
+    const known = this.#scheduler.requestEnd(turnId, reason, now);
+    this.#subagents.endBelow(turnId, reason, now);
+    return known;
+  };
+
+  settledBelow: Supervisor['settledBelow'] = (turnId) => this.#subagents.settledBelow(turnId);
 
   whenSettled: Supervisor['whenSettled'] = (turnId) => this.#scheduler.whenSettled(turnId);
 
@@ -221,6 +194,18 @@ class Composed implements Supervisor {
     });
   }
 
+  #makeSubagents(): Subagents {
+    const { store, clock, config, catalogue } = this.#parts;
+    return new Subagents({
+      ...{ store, clock, limits: config.limits, keepsDetached: this.#daemon },
+      isModel: (name) => (catalogue.named(name)?.kind ?? 'decision') !== 'decision',
+      shedding: () => this.#pressure?.level === 'shed',
+      accept: (message) => this.#door.acceptInside(message),
+      requestEnd: (turnId, reason, now) => this.requestEnd(turnId, reason, now),
+      whenSettled: (turnId) => this.#scheduler.whenSettled(turnId),
+    });
+  }
+
   #makeWaits(): Waits {
     const { store, clock, masker, logger, audience } = this.#parts;
     return new Waits({
@@ -236,8 +221,10 @@ class Composed implements Supervisor {
         ),
         ask_human: askHumanTool(clock, audience ?? (this.#daemon ? 'later' : 'nobody')),
         ...this.#thinking.tools,
+        ...this.#subagents.tools,
       },
       answered: (turnId) => this.#scheduler.wake(turnId),
+      lent: () => this.#scheduler.wake(),
       log: (event, fields) => logger.log(LEVELS[event], event, fields),
     });
   }
@@ -261,8 +248,10 @@ class Composed implements Supervisor {
       before: this.#thinking.before((turn, signal) => phases.before(turn, signal)),
       // A job folds before its next turn: whoever waits for its exit does not wait for that.
       ...(this.#daemon ? { after: (turn, _row, signal) => phases.after(turn, signal) } : {}),
-      finished: (_turnId, args) => {
-        if (args.exit === true) exitAsked?.();
+      ended: ({ turn_id: turnId }) => this.#subagents.endBelow(turnId, 'cancel'),
+      finished: (turnId, args) => {
+        // What a subagent finishes is its task.
+        if (args.exit === true && store.inbox.ofTurn(turnId)?.producer !== 'subagent') exitAsked?.();
       },
       estimate: (turn) => this.#estimate(turn),
       hashOf: snapshotHash,
@@ -292,11 +281,17 @@ class Composed implements Supervisor {
         waiting: (principal) => this.#scheduler.waiting(principal),
       },
       accepted: (accepted) => {
-        const { turnId, threadId, principal, lane, producer, event } = accepted;
+        const { turnId, threadId, principal, lane, producer, event, parentTurnId } = accepted;
         logger.log('info', 'turn.accepted', { turn_id: turnId, thread_id: threadId });
         this.#live(turnId, { type: 'journal', event });
         if (this.#daemon || !LEFT_BY_JOBS.has(producer))
-          this.#scheduler.enqueue({ turnId, threadId, principal, lane });
+          this.#scheduler.enqueue({
+            turnId,
+            threadId,
+            principal,
+            lane,
+            ...(parentTurnId === undefined ? {} : { parentTurnId }),
+          });
       },
       refused: ({ threadId, principal }, { code }) =>
         logger.log('warn', REFUSALS[code], { thread_id: threadId, principal }),

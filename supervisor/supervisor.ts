@@ -46,6 +46,8 @@ export interface SupervisorStatus extends SchedulerStatus {
 export interface Supervisor extends Pick<Scheduler, 'requestEnd' | 'whenSettled' | 'close'> {
   /** Durable when it returns; the turn starts as soon as the gate lets it. */
   accept(message: IncomingMessage): Accepted | Refusal;
+  /** Resolves when nothing that a turn gave to subagents is at work any more. */
+  settledBelow(turnId: string): Promise<void>;
   /** Answers an open question of a turn, once. */
   answer(waitId: string, result: JsonValue, principal: string): 'answered' | 'unknown' | 'already_answered';
   /** Starts nothing more until `resume`, over restarts too. What runs goes on. */

@@ -117,6 +117,7 @@ async function runCall(batch: Batch, { call, tool, at }: Planned): Promise<void>
   );
   if (result === null) return;
   batch.results[at] = messageOf(call, result);
+  turn.subagentTokens = Math.max(turn.subagentTokens, result.subagent_tokens ?? 0);
   if (result.invalid) batch.invalid += 1;
   if (tool.name === FINISH && !result.is_error) batch.finish ??= call.arguments;
   if (tool.name === COMPACT && !result.is_error) batch.compact = true;

@@ -64,7 +64,7 @@ async function playRound(turn: Turn, check: AnswerCheck | undefined): Promise<Ne
       'exhausted_steps',
       `the turn used all of its ${limits.rounds} rounds`,
     );
-  if (turn.used.input_tokens + turn.used.output_tokens >= limits.tokens)
+  if (turn.used.input_tokens + turn.used.output_tokens + turn.subagentTokens >= limits.tokens)
     return ended(
       turn,
       'exhausted_tokens',

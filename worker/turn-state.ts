@@ -35,6 +35,8 @@ export interface Turn extends Omit<TurnInput, 'credentials' | 'provider'> {
   /** The snapshot's, less what the model has refused since. */
   settings: ModelSettings;
   used: Usage;
+  /** Tokens that its subagents used, as far as it was told. */
+  subagentTokens: number;
   rounds: number;
   /** Calls of all answers so far, the invalid ones included: the next call's index. */
   calls: number;
@@ -69,6 +71,7 @@ export function openTurn(input: TurnInput): Turn {
     given: input.credentials,
     fallen: 0,
     used: { ...NO_USAGE, input_tokens: prior.tokens },
+    subagentTokens: prior.subagent_tokens ?? 0,
     rounds: prior.rounds,
     calls: prior.calls,
     toolCalls: prior.tool_calls,

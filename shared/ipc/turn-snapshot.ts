@@ -130,6 +130,8 @@ export const turnSnapshot = v.object({
       tokens: count,
       calls: count,
       tool_calls: count,
+      /** Tokens of subagents, beside its own. */
+      subagent_tokens: v.optional(count),
       /** Text of answers that the output limit cut, which the next one goes on from. */
       unfinished: v.optional(v.string()),
       /** An answer that was recorded but not acted upon: nothing is asked again before it is. */

@@ -5,6 +5,7 @@ import { CONTEXT_TOOLS } from './context-tools.js';
 import { MEMORY_TOOLS } from './memory-tools.js';
 import { MESSAGE_TOOLS } from './message-tools.js';
 import { PLAN_TOOLS } from './plan-tools.js';
+import { SUBAGENT_TOOLS } from './subagent-tools.js';
 import type { ToolSpec } from './tool-spec.js';
 import { WAITING_TOOLS } from './waiting-tools.js';
 
@@ -48,5 +49,6 @@ export const STATE_TOOLS: readonly ToolSpec[] = [
   ...CONTEXT_TOOLS,
   ...WAITING_TOOLS,
   ...MESSAGE_TOOLS,
+  ...SUBAGENT_TOOLS,
   FINISH,
 ];

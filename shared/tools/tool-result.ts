@@ -7,6 +7,8 @@ export const toolResult = v.object({
   is_error: v.boolean(),
   /** Nothing was run, because the call itself makes no sense: arguments that do not fit, a tool that is not there. */
   invalid: v.optional(v.literal(true)),
+  /** Tokens that subagents of the turn have used so far, in all: they count as its own. */
+  subagent_tokens: v.optional(v.number()),
   /** A file the worker spilled the whole output to, below the turn's spool directory; the supervisor adopts it as an artifact. */
   spill: v.optional(v.object({ path: v.string(), bytes: v.number(), mime: v.string() })),
 });

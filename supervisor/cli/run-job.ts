@@ -130,7 +130,12 @@ class Job {
       ...(flags.onAsk === 'wait' ? output.asking(parts.people) : parts.people),
       role: 'job',
     });
-    supervisor.subscribe((_turnId, event) => output.onLive(event));
+    // The first that is heard of is the job's own turn; what its subagents do is told by their results.
+    let own: string | null = null;
+    supervisor.subscribe((turnId, event) => {
+      own ??= turnId;
+      if (turnId === own) output.onLive(event);
+    });
     const accepted = supervisor.accept({
       ...{ threadId: flags.thread, workspaceRoot, principal: OPERATOR },
       ...{ text: parts.prompt, producer: 'job' },
@@ -142,6 +147,8 @@ class Job {
     );
     const signals = watchSignals((second) => supervisor.requestEnd(accepted.turnId, 'cancel', second));
     const row = await supervisor.whenSettled(accepted.turnId);
+    // Subagents that it left at work are ended with it; what they used belongs to the account.
+    await supervisor.settledBelow(accepted.turnId);
     const report = this.#report(row, store, accepted.turnId);
     await output.finish(report);
     // The worker is on its way off; what the end would do is done meanwhile.
@@ -160,8 +167,8 @@ class Job {
   }
 
   #report(row: TurnRow, store: Store, turnId: string): JobResult {
-    const usage = store.usage.ofTurn(turnId);
-    const costMicros = store.usage.costOf(turnId);
+    const usage = store.usage.ofTree(turnId);
+    const costMicros = store.usage.costOfTree(turnId);
     return {
       status: row.status ?? 'failed',
       reply: row.reply,

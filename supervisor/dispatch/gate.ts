@@ -5,6 +5,8 @@ import type { Lane } from '../store/types.js';
 export interface Waiting {
   readonly turnId: string;
   readonly threadId: string;
+  /** The turn that asked for it, of a subagent's: while that waits, this one may run in its slot. */
+  readonly parentTurnId?: string;
 }
 
 /** Why a turn waits, in the order in which it is found out. */

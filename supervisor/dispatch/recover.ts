@@ -47,8 +47,14 @@ function bringBack(
   recovery: { readonly turns: string[]; readonly requeued: string[] },
 ): void {
   const { turn_id: turnId, end_requested: asked, state } = turn;
-  const ofJob = store.inbox.ofTurn(turnId)?.producer === 'job';
-  if (ofJob || asked !== null) {
+  const producer = store.inbox.ofTurn(turnId)?.producer;
+  if (producer === 'subagent' && asked === null && isOrphan(store, turn)) {
+    // Who asked for it came before it, and has its end by now.
+    store.turns.update(turnId, { end_requested: 'cancel' });
+    bringBack(store, governor, { ...turn, end_requested: 'cancel' }, nowMs, recovery);
+    return;
+  }
+  if (producer === 'job' || asked !== null) {
     endLeft(store, governor, turn, nowMs);
     recovery.turns.push(turnId);
     return;
@@ -59,6 +65,13 @@ function bringBack(
   const lostCall = lostCallOf(governor, turnId);
   requeueInside(store, governor, turnId, { rounds, toolCalls, activeMs, lostCall }, nowMs);
   recovery.requeued.push(turnId);
+}
+
+/** Nobody waits for the subagent any more. */
+function isOrphan(store: Store, { parent_turn_id: parentId, options }: TurnRow): boolean {
+  const parent = parentId === null ? undefined : store.turns.get(parentId);
+  if (parent === undefined) return true;
+  return parent.state === 'ended' && options.detached !== true;
 }
 
 /** As far as its journal tells. */

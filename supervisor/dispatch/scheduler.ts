@@ -1,12 +1,14 @@
 // Starts what may start, whenever something changed: a message was accepted, a turn ended, an end was asked for.
 // Owns the turns in flight and, in memory, those that wait; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
-import type { Estimate, Stop } from '../budgets/governor.js';
+import type { Estimate } from '../budgets/governor.js';
 import type { Lane, TurnRow } from '../store/types.js';
 import { Admission } from './admission.js';
 import { type GateView, heldAll, judge, type Waiting } from './gate.js';
-import type { Flight, RunnerParts } from './runner-parts.js';
+import { cancelledInQueue, endingOfStop } from './queued-endings.js';
+import type { RunnerParts } from './runner-parts.js';
 import { type Ending, settle } from './settle.js';
+import { Slots } from './slots.js';
 import { TurnQueue } from './turn-queue.js';
 import { flyTurn } from './turn-runner.js';
 
@@ -57,6 +59,8 @@ export interface SchedulerParts extends Omit<RunnerParts, 'budgetFreed'> {
   estimate(turn: Waiting): Estimate;
   readonly maxParallelTurns: number;
   readonly laneAgeMs: number;
+  /** A turn has ended, and this is durable. Before anybody else who waits for that is told. */
+  ended?(row: TurnRow): void;
   /** Left out: nothing ever runs short. */
   readonly pressure?: {
     shedding(relieved: () => void): boolean;
@@ -73,7 +77,7 @@ export function makeScheduler(parts: SchedulerParts): Scheduler {
 class TurnScheduler implements Scheduler {
   readonly #parts: SchedulerParts;
   readonly #runner: RunnerParts;
-  readonly #flights = new Map<string, Flight>();
+  readonly #slots: Slots;
   readonly #queue: TurnQueue;
   readonly #admission: Admission;
   readonly #waiters = new Map<string, ((row: TurnRow) => void)[]>();
@@ -83,6 +87,7 @@ class TurnScheduler implements Scheduler {
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
+    this.#slots = new Slots((turnId) => parts.waits.lends(turnId));
     this.#runner = { ...parts, budgetFreed: () => this.wake() };
     this.#admission = new Admission(parts, () => this.wake());
     this.#queue = new TurnQueue(parts.laneAgeMs);
@@ -102,7 +107,9 @@ class TurnScheduler implements Scheduler {
     for (const row of store.inbox.pending()) {
       const { turn_id: turnId, thread_id: threadId, principal, lane } = row;
       const sinceMs = clock.monotonic() - Math.max(0, now - row.created_at_ms);
-      this.#queue.add({ turnId, threadId, principal, lane, sinceMs }, parked.has(turnId));
+      const asked = row.producer === 'subagent' ? store.turns.get(turnId)?.parent_turn_id : null;
+      const parent = asked === null || asked === undefined ? {} : { parentTurnId: asked };
+      this.#queue.add({ turnId, threadId, principal, lane, sinceMs, ...parent }, parked.has(turnId));
     }
     this.wake();
   }
@@ -124,7 +131,8 @@ class TurnScheduler implements Scheduler {
   }
 
   status(): SchedulerStatus {
-    const { draining, paused, shedding, running } = this.#view();
+    const { draining, paused, shedding } = this.#view();
+    const running = this.#slots.size;
     return { draining, paused, shedding, running, waiting: this.#queue.size, parked: this.#queue.parked };
   }
 
@@ -132,7 +140,7 @@ class TurnScheduler implements Scheduler {
     const { store } = this.#parts;
     const row = store.turns.get(turnId);
     if (row === undefined || row.state === 'ended') return false;
-    const flight = this.#flights.get(turnId);
+    const flight = this.#slots.get(turnId);
     try {
       if (row.end_requested === null) this.#writeDown(row, reason);
     } catch (error) {
@@ -159,7 +167,7 @@ class TurnScheduler implements Scheduler {
     this.#shut();
     this.#cancelDrain();
     const suspend = (): void => {
-      for (const flight of this.#flights.values()) flight.suspend('drain');
+      for (const flight of this.#slots.flights) flight.suspend('drain');
     };
     if (timeoutMs > 0) this.#cancelDrain = this.#parts.clock.after(timeoutMs, suspend);
     else suspend();
@@ -169,7 +177,7 @@ class TurnScheduler implements Scheduler {
 
   async close(): Promise<void> {
     this.#shut();
-    for (const flight of this.#flights.values()) flight.end('drain', false);
+    for (const flight of this.#slots.flights) flight.end('drain', false);
     await this.#allGone();
   }
 
@@ -180,7 +188,7 @@ class TurnScheduler implements Scheduler {
   }
 
   async #allGone(): Promise<void> {
-    await Promise.all([...this.#flights.values()].map((flight) => flight.gone));
+    await Promise.all(this.#slots.flights.map((flight) => flight.gone));
     this.#parts.waits.close();
   }
 
@@ -190,20 +198,39 @@ class TurnScheduler implements Scheduler {
     const nowMs = this.#parts.clock.monotonic();
     const walk = queue.walk();
     let ended = 0;
-    while (this.#flights.size < this.#parts.maxParallelTurns) {
+    while (this.#slots.taken < this.#parts.maxParallelTurns) {
       const turn = queue.next(walk, nowMs);
       if (turn === undefined) break;
       const gate = this.#view();
       if (heldAll(gate) !== null) break;
-      const verdict = judge(gate, queue.viewOf(turn.turnId), () => this.#admission.ask(turn));
-      if (verdict.kind === 'start') this.#launch(turn, verdict.reserve);
-      else if (verdict.kind === 'refuse') {
-        this.#endQueued(turn.turnId, endingOfStop(verdict.stop));
-        ended += 1;
+      ended += this.#consider(turn, gate);
+    }
+    ended += this.#startInLentSlots();
+    if (!this.#draining) this.#admission.arm((turnId) => queue.has(turnId) && !this.#slots.has(turnId));
+    return ended;
+  }
+
+  /** However full the house is. */
+  #startInLentSlots(): number {
+    let ended = 0;
+    for (const parentId of this.#slots.onOffer) {
+      for (const turn of this.#queue.startableBelow(parentId)) {
+        const gate = { ...this.#view(), running: this.#parts.maxParallelTurns - 1 };
+        if (heldAll(gate) !== null) break;
+        ended += this.#consider(turn, gate);
+        if (this.#slots.has(turn.turnId)) break;
       }
     }
-    if (!this.#draining) this.#admission.arm((turnId) => queue.has(turnId) && !this.#flights.has(turnId));
     return ended;
+  }
+
+  /** The number of turns that ended by it. */
+  #consider(turn: Waiting, gate: GateView): 0 | 1 {
+    const verdict = judge(gate, this.#queue.viewOf(turn.turnId), () => this.#admission.ask(turn));
+    if (verdict.kind === 'start') this.#launch(turn, verdict.reserve);
+    if (verdict.kind !== 'refuse') return 0;
+    this.#endQueued(turn.turnId, endingOfStop(verdict.stop));
+    return 1;
   }
 
   #view(): GateView {
@@ -212,7 +239,7 @@ class TurnScheduler implements Scheduler {
       draining: this.#draining,
       paused: this.#paused,
       shedding: !this.#draining && (pressure?.shedding(() => this.wake()) ?? false),
-      running: this.#flights.size,
+      running: this.#slots.taken,
       maxParallelTurns,
     };
   }
@@ -228,16 +255,17 @@ class TurnScheduler implements Scheduler {
   #launch(turn: Waiting, reserve: () => void): void {
     this.#queue.start(turn.turnId);
     const flight = flyTurn(this.#runner, turn, reserve);
-    this.#flights.set(turn.turnId, flight);
+    this.#slots.add(turn, flight);
     void flight.settled.then((row) => this.#announce(row));
-    void flight.gone.then((left) => left !== 'unrecorded' && this.#landed(turn.turnId));
+    void flight.gone.then((left) => left !== 'unrecorded' && this.#landed(turn));
   }
 
   /** One whose end could not be recorded keeps its place, or it would start again: the next supervisor settles it. */
-  #landed(turnId: string): void {
+  #landed(turn: Waiting): void {
+    const { turnId } = turn;
     const { store } = this.#parts;
     const state = store.turns.get(turnId)?.state;
-    this.#flights.delete(turnId);
+    this.#slots.remove(turn);
     if (state === 'ended') this.#queue.remove(turnId);
     else this.#queue.putBack(turnId, store.waits.openOf(turnId).length > 0);
     this.wake();
@@ -254,33 +282,8 @@ class TurnScheduler implements Scheduler {
   }
 
   #announce(row: TurnRow): void {
+    this.#parts.ended?.(row);
     for (const resolve of this.#waiters.get(row.turn_id) ?? []) resolve(row);
     this.#waiters.delete(row.turn_id);
   }
-}
-
-/** A turn that was parked has a past. */
-function cancelledInQueue({ rounds, tool_calls: toolCalls, windows }: TurnRow): Ending {
-  const message =
-    windows > 0 ? 'the turn was cancelled while it waited' : 'the turn was cancelled before it started';
-  return {
-    reply: '',
-    rounds,
-    toolCalls,
-    lostCall: null,
-    status: 'cancelled',
-    error: { code: 'cancelled', message },
-  };
-}
-
-function endingOfStop({ code, failed, reason: message }: Stop): Ending {
-  return {
-    reply: '',
-    rounds: 0,
-    toolCalls: 0,
-    lostCall: null,
-    status: failed ? 'failed' : code,
-    error: { code, message },
-    notRun: true,
-  };
 }

@@ -44,6 +44,7 @@ export class TurnQueue {
   readonly #lines = new Map<string, ThreadLine>();
   readonly #entries = new Map<string, Entry>();
   readonly #ofPrincipal = new Map<string, number>();
+  readonly #ofParent = new Map<string, Set<Entry>>();
   /** Sorted by place. */
   readonly #ready: Readonly<Record<Lane, Ready[]>> = { person: [], background: [] };
   #places = 0;
@@ -77,6 +78,7 @@ export class TurnQueue {
     this.#places += 1;
     const entry: Entry = { ...turn, place: this.#places, parked };
     this.#entries.set(turn.turnId, entry);
+    this.#know(entry);
     const line = this.#lineOf(turn.threadId);
     line.waiting.push(entry);
     this.#count(line, entry, 1);
@@ -119,6 +121,7 @@ export class TurnQueue {
     if (!this.#entries.has(turnId)) return;
     const { line, entry } = this.#find(turnId);
     this.#entries.delete(turnId);
+    this.#forget(entry);
     if (line.busy === entry) line.busy = null;
     else {
       line.waiting.splice(line.waiting.indexOf(entry), 1);
@@ -147,8 +150,31 @@ export class TurnQueue {
     return ready?.turn;
   }
 
+  /** Turns that this one asked for and that may start, in order. */
+  startableBelow(parentTurnId: string): Waiting[] {
+    return [...(this.#ofParent.get(parentTurnId) ?? [])].filter(
+      (entry) => this.#lineOf(entry.threadId).ready?.turn === entry,
+    );
+  }
+
   *[Symbol.iterator](): IterableIterator<Waiting> {
     for (const line of this.#lines.values()) yield* line.waiting;
+  }
+
+  #know(entry: Entry): void {
+    const { parentTurnId: parent } = entry;
+    if (parent === undefined) return;
+    const others = this.#ofParent.get(parent);
+    if (others === undefined) this.#ofParent.set(parent, new Set([entry]));
+    else others.add(entry);
+  }
+
+  #forget(entry: Entry): void {
+    const { parentTurnId: parent } = entry;
+    const others = parent === undefined ? undefined : this.#ofParent.get(parent);
+    if (parent === undefined || others === undefined) return;
+    others.delete(entry);
+    if (others.size === 0) this.#ofParent.delete(parent);
   }
 
   #find(turnId: string): { readonly line: ThreadLine; readonly entry: Entry } {

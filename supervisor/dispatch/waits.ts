@@ -18,6 +18,8 @@ export interface WaitsPorts {
   readonly tools: Readonly<Record<string, WaitingTool>>;
   /** A turn without a worker has all its answers. */
   answered(turnId: string): void;
+  /** A turn with a worker waits for turns that may run in its place. */
+  lent?(): void;
   log(event: 'wait.unrecorded', fields: Record<string, unknown>): void;
 }
 
@@ -50,6 +52,7 @@ export class Waits implements WaitDesk {
   opened(row: WaitRow, turn: RunningTurn, deliver: (result: ToolResult) => void): void {
     this.#arm(row, { turn, deliver });
     turn.waited();
+    if (this.lends(row.turn_id)) this.#ports.lent?.();
   }
 
   /** Takes up what an earlier supervisor left waiting. Once, before anything is accepted. */
@@ -60,6 +63,12 @@ export class Waits implements WaitDesk {
   /** Calls of a turn that wait. */
   openOf(turnId: string): number {
     return this.#ofTurn.get(turnId)?.size ?? 0;
+  }
+
+  /** Whether the turn waits for turns that may run in its place. */
+  lends(turnId: string): boolean {
+    for (const { row } of this.#ofTurn.get(turnId) ?? []) if (this.#ports.tools[row.tool]?.lends) return true;
+    return false;
   }
 
   /** The worker of the turn leaves; its waits go on without it. */

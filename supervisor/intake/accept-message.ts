@@ -35,6 +35,8 @@ export interface Accepted {
   readonly principal: string;
   readonly lane: Lane;
   readonly producer: Producer;
+  /** Of a subagent's: the turn that asked for it. */
+  readonly parentTurnId?: string;
   /** The first event of the turn's journal. */
   readonly event: JournalEvent;
   /** It had been accepted before. */
@@ -101,7 +103,9 @@ function write(store: Store, nowMs: number, message: IncomingMessage): Accepted 
   const turnId = message.turnId ?? newId('turn', nowMs);
   const event = userMessage(turnId, message);
   const workspace = store.workspaces.ensure(message.workspaceRoot, nowMs);
-  const thread = store.threads.ensure(message.threadId, workspace.workspace_id, principal, nowMs);
+  const thread = store.threads.ensure(message.threadId, workspace.workspace_id, principal, nowMs, {
+    parent_turn_id: producer === 'subagent' ? (parentTurnId ?? null) : null,
+  });
   store.turns.insert({
     turn_id: turnId,
     thread_id: thread.thread_id,
@@ -130,6 +134,7 @@ function write(store: Store, nowMs: number, message: IncomingMessage): Accepted 
     principal,
     lane,
     producer,
+    ...(producer === 'subagent' && parentTurnId !== undefined ? { parentTurnId } : {}),
     event,
     repeated: false,
   };

@@ -2,7 +2,7 @@
 // timers. What was accepted is told onward once it is durable, and not before.
 import type { Clock } from '../../shared/clock.js';
 import type { Store, TimerRow } from '../store/types.js';
-import { type Accepted, acceptMessage, type IncomingMessage } from './accept-message.js';
+import { type Accepted, acceptInside, acceptMessage, type IncomingMessage } from './accept-message.js';
 import type { Refusal } from './door-rules.js';
 import { type Delivery, deliverInside, type MailRules, type Noted, scheduleInside } from './mail.js';
 
@@ -41,13 +41,13 @@ export class Door {
   /** Inside a transaction of the caller; told onward when that has committed, and forgotten when it has not. */
   deliverInside(message: IncomingMessage): Delivery {
     const { store, clock, rules } = this.#parts;
-    const delivery = deliverInside(store, clock.now(), message, rules);
-    setImmediate(() => {
-      if (this.#closed) return;
-      const turnId = 'turnId' in delivery ? delivery.turnId : null;
-      if (turnId === null || store.turns.get(turnId) !== undefined) this.#told(message, delivery);
-    });
-    return delivery;
+    return this.#toldLater(message, deliverInside(store, clock.now(), message, rules));
+  }
+
+  /** The same for a message that always starts a turn. */
+  acceptInside(message: IncomingMessage): Accepted | Refusal {
+    const { store, clock, rules } = this.#parts;
+    return this.#toldLater(message, acceptInside(store, clock.now(), message, rules));
   }
 
   /** Inside a transaction of the caller: kept for later, or why not. */
@@ -96,6 +96,16 @@ export class Door {
       return given;
     });
     this.#told(message, delivery);
+  }
+
+  #toldLater<Given extends Delivery>(message: IncomingMessage, given: Given): Given {
+    const delivery: Delivery = given;
+    setImmediate(() => {
+      if (this.#closed) return;
+      const turnId = 'turnId' in delivery ? delivery.turnId : null;
+      if (turnId === null || this.#parts.store.turns.get(turnId) !== undefined) this.#told(message, delivery);
+    });
+    return given;
   }
 
   #told<Given extends Delivery>(message: IncomingMessage, given: Given): Given {

@@ -8,10 +8,11 @@ import type {
   TurnSnapshot,
 } from '../../shared/ipc/turn-snapshot.js';
 import { canonicalJson, type JsonValue } from '../../shared/json.js';
+import { SUBAGENT } from '../../shared/tools/subagent-tools.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
 import type { Message } from '../../shared/transcript/message.js';
-import type { Store } from '../store/types.js';
+import type { Store, TurnRow } from '../store/types.js';
 import { placeKnowledge } from './knowledge-place.js';
 import { memoryHint } from './memory-hint.js';
 import { priorOf } from './prior.js';
@@ -21,6 +22,7 @@ import { makeSpool } from './spool.js';
 import type { Template } from './template.js';
 import { toolPlan } from './tool-plan.js';
 import { transcriptSlice } from './transcript-slice.js';
+import { allowanceOf } from './turn-limits.js';
 
 /** `messages` by our estimate, `request` in tokens of the model. */
 interface SnapshotRoom {
@@ -57,14 +59,14 @@ export function buildSnapshot(
   const { config } = parts;
   const security = securityOf(parts, turn.turnId);
   const row = parts.store.turns.get(turn.turnId);
-  const only = row?.options.tools;
+  const { tools: only, output_schema: schema, instruction: role = '' } = row?.options ?? {};
   const prior = priorOf(parts.store, turn.turnId);
-  const tools = toolPlan().filter(({ name }) => only?.includes(name) ?? true);
+  const tools = toolPlan().filter(({ name }) => (only?.includes(name) ?? true) && isOffered(name, config));
   const { slot, notes: references } = placeKnowledge(parts.template, parts.knowledge ?? '');
   const notes = [...rememberedBy(parts.store, turn.turnId, tools), ...references];
   const systemPrompt = renderPrompt(parts.template, {
     name: config.agent.name,
-    instruction: config.agent.instruction,
+    instruction: [config.agent.instruction, role].filter((text) => text !== '').join('\n\n'),
     workspace_root: parts.workspaceRoot,
     tools: tools.map((tool) => tool.name),
     instructions: readProjectNotes(parts.workspaceRoot, config.context.instructions_max_bytes),
@@ -86,13 +88,14 @@ export function buildSnapshot(
     tools,
     model: parts.model,
     ...(parts.fallbacks?.length ? { fallbacks: [...parts.fallbacks] } : {}),
-    limits: limitsOf(config, row?.active_ms ?? 0),
+    limits: limitsOf(config, row),
     security,
     workspace_root: parts.workspaceRoot,
     spool_dir: makeSpool(parts.store.dir, turn.turnId),
     process_marker: parts.marker,
     budget_admission: parts.budgetAdmission,
     ...(prior === undefined ? {} : { prior }),
+    ...(schema === undefined ? {} : { output_schema: schema }),
     ...(room === undefined ? {} : { context: foldingOf(room, config) }),
   };
 }
@@ -124,12 +127,17 @@ function foldingOf(room: SnapshotRoom, { context }: Config): NonNullable<TurnSna
   };
 }
 
-function limitsOf(config: Config, activeMs: number): TurnLimits {
+/** Where there are no subagents, their tools would only invite refusals. */
+function isOffered(name: string, { limits }: Config): boolean {
+  return limits.subagents.depth > 0 || !name.startsWith(SUBAGENT);
+}
+
+function limitsOf(config: Config, row: TurnRow | undefined): TurnLimits {
   const { limits } = config;
+  const { rounds, tokens, deadline_ms: deadlineMs } = allowanceOf(limits.run, row?.options);
   return {
-    rounds: limits.run.steps,
-    tokens: limits.run.tokens,
-    deadline_ms: Math.max(0, limits.run.deadline_ms - activeMs),
+    ...{ rounds, tokens },
+    deadline_ms: Math.max(0, deadlineMs - (row?.active_ms ?? 0)),
     loop_repeats: limits.run.loop_repeats,
     tool_output_bytes: limits.tool_output_bytes,
     spill_bytes: limits.exec.spill_bytes,

@@ -19,9 +19,12 @@ export function priorOf(store: Store, turnId: string): Prior | undefined {
   if (turn === undefined || turn.windows === 0) return undefined;
   const events = store.events.ofTurn(turnId).map(({ event }) => event);
   const { input_tokens, output_tokens } = store.usage.ofTurn(turnId);
+  const tree = store.usage.ofTree(turnId);
+  const below = tree.input_tokens + tree.output_tokens - input_tokens - output_tokens;
   return {
     rounds: Math.max(turn.rounds, roundsOf(events)),
     tokens: input_tokens + output_tokens,
+    ...(below === 0 ? {} : { subagent_tokens: below }),
     calls: events.reduce(
       (sum, event) => sum + (event.kind === 'assistant_message' ? event.calls.length : 0),
       0,

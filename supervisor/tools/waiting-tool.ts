@@ -26,6 +26,8 @@ export interface WaitContext extends StateToolContext {
 export type AnswerWait = (result: ToolResult, beside?: () => void) => void;
 
 export interface WaitingTool {
+  /** While such a call waits, the slot of its turn is lent to the turns that it waits for. */
+  readonly lends?: true;
   /** Inside the transaction that records the intent. A result answers at once: a refusal, or nothing to wait for. */
   begin(args: Record<string, unknown>, context: WaitContext): ToolResult | BegunWait | RefusedWait;
   /**

@@ -12,13 +12,14 @@ import { type Estimate, Governor } from '../../supervisor/budgets/governor.js';
 import type { AfterHook, BeforeHook } from '../../supervisor/dispatch/phases.js';
 import { makeScheduler, type Scheduler, type SchedulerParts } from '../../supervisor/dispatch/scheduler.js';
 import { Waits } from '../../supervisor/dispatch/waits.js';
-import { acceptMessage } from '../../supervisor/intake/accept-message.js';
+import { acceptInside, acceptMessage } from '../../supervisor/intake/accept-message.js';
 import type { DoorRules } from '../../supervisor/intake/door-rules.js';
 import { priorOf } from '../../supervisor/snapshot/prior.js';
 import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
 import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
 import { openStore } from '../../supervisor/store/open.js';
 import type { Producer, Store } from '../../supervisor/store/types.js';
+import { Subagents } from '../../supervisor/subagents/subagents.js';
 import { type Audience, askHumanTool } from '../../supervisor/tools/ask-human.js';
 import { awaitTool } from '../../supervisor/tools/await-turns.js';
 import type { Ask, LiveEvent, LiveListener } from '../../supervisor/tools/running-turn.js';
@@ -34,6 +35,7 @@ export interface Stage {
   readonly workers: PlayedWorker[];
   readonly governor: Governor;
   readonly waits: Waits;
+  readonly subagents: Subagents;
   /** Turns that ended by `finish`, with its arguments. */
   readonly finished: readonly [string, JsonObject][];
   /** Of a client, unless told otherwise. */
@@ -54,6 +56,9 @@ export interface StageOptions {
   readonly audience?: Audience;
   readonly tools?: Readonly<Record<string, WaitingTool>>;
   readonly parkAfterMs?: number;
+  readonly limits?: Partial<Config['limits']['subagents']>;
+  /** As in a job: nobody stays for subagents. */
+  readonly keepsDetached?: boolean;
   readonly before?: BeforeHook;
   readonly after?: AfterHook;
   /** Left out: a minute. */
@@ -81,7 +86,16 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     store.close();
   });
   const tell: LiveListener = (_turn, event) => void live.push(event);
-  const waits = waitsOn(store, clock, masker, tell, options, () => scheduler);
+  const subagents = subagentsOn(store, clock, options, () => scheduler);
+  const waits = waitsOn(
+    store,
+    clock,
+    masker,
+    tell,
+    { ...subagents.tools, ...options.tools },
+    options,
+    () => scheduler,
+  );
   const scheduler = makeScheduler({
     store,
     clock,
@@ -92,6 +106,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     parkAfterMs: options.parkAfterMs ?? 60_000,
     maxParallelTurns: options.cap ?? 4,
     laneAgeMs: 30_000,
+    ended: (row) => subagents.endBelow(row.turn_id, 'cancel'),
     ...(options.before === undefined ? {} : { before: options.before }),
     ...(options.after === undefined ? {} : { after: options.after }),
     finished: (turnId, args) => void finished.push([turnId, args]),
@@ -108,6 +123,7 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     governor,
     scheduler,
     waits,
+    subagents,
     finished,
     live,
     workers,
@@ -132,7 +148,8 @@ function waitsOn(
   clock: Clock,
   masker: Masker,
   live: LiveListener,
-  { audience, tools }: StageOptions,
+  tools: StageOptions['tools'],
+  { audience }: StageOptions,
   scheduler: () => Scheduler,
 ): Waits {
   return new Waits({
@@ -144,8 +161,37 @@ function waitsOn(
       ...tools,
     },
     answered: (turnId) => scheduler().wake(turnId),
+    lent: () => scheduler().wake(),
     log: () => undefined,
   });
+}
+
+/** `known` is the one model that may be named. */
+function subagentsOn(
+  store: Store,
+  clock: Clock,
+  { limits, keepsDetached = true }: StageOptions,
+  scheduler: () => Scheduler,
+): Subagents {
+  const { run, subagents } = DEFAULTS.limits;
+  const made: Subagents = new Subagents({
+    ...{ store, clock, keepsDetached },
+    limits: { run, subagents: { ...subagents, ...limits } },
+    isModel: (name) => name === 'known',
+    shedding: () => false,
+    accept: (message) => {
+      const accepted = acceptInside(store, clock.now(), message, EVERYTHING);
+      if (accepted.ok) setImmediate(() => scheduler().enqueue(accepted));
+      return accepted;
+    },
+    requestEnd: (turnId, reason, now) => {
+      const known = scheduler().requestEnd(turnId, reason, now);
+      made.endBelow(turnId, reason, now);
+      return known;
+    },
+    whenSettled: (turnId) => scheduler().whenSettled(turnId),
+  });
+  return made;
 }
 
 function freezing(store: Store, governor: Governor, options: StageOptions): SchedulerParts['freeze'] {
@@ -214,7 +260,7 @@ export const done = (
 });
 
 export const assistant = (
-  calls: { call_id: string; name: string; arguments: Record<string, string> }[],
+  calls: { call_id: string; name: string; arguments: JsonObject }[],
 ): ToSupervisor => ({
   type: 'progress',
   progress: {
@@ -228,12 +274,7 @@ export const assistant = (
   },
 });
 
-export const request = (
-  id: number,
-  callId: string,
-  tool: string,
-  args: Record<string, string>,
-): ToSupervisor => ({
+export const request = (id: number, callId: string, tool: string, args: JsonObject): ToSupervisor => ({
   type: 'tool_request',
   id,
   call_id: callId,

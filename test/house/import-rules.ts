@@ -9,6 +9,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   cli: 8,
   gateway: 7,
   handlers: 6,
+  subagents: 6,
   intake: 5,
   dispatch: 5,
   snapshot: 4,
@@ -31,6 +32,7 @@ const ROOT_FILES: Readonly<Record<string, number>> = {
   'compose.ts': 7,
   'supervisor.ts': 7,
   'recover-store.ts': 7,
+  'telling.ts': 7,
 };
 /** They put everything together. */
 const KNOW_ALL = [
