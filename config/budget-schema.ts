@@ -46,6 +46,12 @@ export const PRICE = {
   cached: optional(
     amount('US dollars for a million input tokens from the cache; absent: as much as others.', MILLION_PRICE),
   ),
+  written: optional(
+    amount(
+      'US dollars for a million input tokens written to the cache; absent: as much as others.',
+      MILLION_PRICE,
+    ),
+  ),
 };
 export type ModelPrice = RecordOf<typeof PRICE>;
 

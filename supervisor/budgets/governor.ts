@@ -191,10 +191,14 @@ export class Governor {
 
   #ask({ model, inputTokens, outputTokens }: Estimate): Asked {
     const usage = { input_tokens: inputTokens, output_tokens: outputTokens, cached_tokens: 0 };
+    // Nobody knows yet what of it goes to the cache, and that may be dearer.
+    const costs = [usage, { ...usage, written_tokens: inputTokens }].map(
+      (tokens) => costMicros(this.#config.prices, [model], tokens) ?? 0,
+    );
     return {
       tokens: inputTokens + outputTokens,
       requests: 1,
-      cost_micros: costMicros(this.#config.prices, [model], usage) ?? 0,
+      cost_micros: Math.max(...costs),
     };
   }
 }

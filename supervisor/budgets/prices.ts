@@ -6,7 +6,7 @@ import type { Usage } from '../../shared/transcript/usage.js';
 
 export type Prices = Readonly<Record<string, ModelPrice>>;
 
-type Tokens = Pick<Usage, 'input_tokens' | 'output_tokens' | 'cached_tokens'>;
+type Tokens = Pick<Usage, 'input_tokens' | 'output_tokens' | 'cached_tokens' | 'written_tokens'>;
 
 /** The price of the first of these names that has one: the name that a provider answers with may be longer than the one asked for. */
 function priceOf(prices: Prices, models: readonly string[]): ModelPrice | undefined {
@@ -19,10 +19,11 @@ export function costMicros(prices: Prices, models: readonly string[], tokens: To
   const price = priceOf(prices, models);
   if (price === undefined) return null;
   const cached = Math.min(tokens.cached_tokens, tokens.input_tokens);
-  const fresh = tokens.input_tokens - cached;
-  return Math.round(
-    fresh * price.input + cached * (price.cached ?? price.input) + tokens.output_tokens * price.output,
-  );
+  const written = Math.min(tokens.written_tokens ?? 0, tokens.input_tokens - cached);
+  const fresh = tokens.input_tokens - cached - written;
+  const input =
+    fresh * price.input + cached * (price.cached ?? price.input) + written * (price.written ?? price.input);
+  return Math.round(input + tokens.output_tokens * price.output);
 }
 
 /** Why a budget cannot count the cost of this model; null when it can, or need not. */

@@ -2,7 +2,7 @@
 // everything else has a plain default. Rules that hold for every turn are checked here, in every test.
 import assert from 'node:assert';
 import type { TurnOutcome } from '../../shared/ipc/to-supervisor.js';
-import type { ModelSettings, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { ModelSettings, TurnCredentials, TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { PlannedTool } from '../../shared/tools/tool-plan.js';
@@ -20,6 +20,7 @@ interface PlayOptions extends MemoryLinkOptions {
   readonly plan?: readonly PlannedTool[];
   readonly limits?: Partial<TurnSnapshot['limits']>;
   readonly snapshot?: Partial<TurnSnapshot>;
+  readonly credentials?: Partial<TurnCredentials>;
   /** Ends the turn before it begins. */
   readonly endFirst?: EndReason;
 }
@@ -126,7 +127,7 @@ export function startTurn(options: PlayOptions): Running {
     budget_admission: false,
     ...options.snapshot,
   };
-  const credentials = { headers: {}, mask: [] };
+  const credentials = { headers: {}, mask: [], ...options.credentials };
   const run = runTurn({ snapshot, credentials, link, provider, clock });
   return {
     clock,

@@ -38,7 +38,10 @@ t.test('what a turn may take is held back with its dispatch, and settled call by
 });
 
 t.test('on the cheaper model windows are not charged, the lifetime is, and it ends', async (t) => {
-  const prices = { cheap: { input: 1, output: 1, cached: null }, m: { input: 9, output: 9, cached: null } };
+  const prices = {
+    cheap: { input: 1, output: 1, cached: null, written: null },
+    m: { input: 9, output: 9, cached: null, written: null },
+  };
   const s = scene(t, {
     intelligence: budget(
       {
@@ -75,7 +78,7 @@ t.test('caps hold for each principal, wherever it speaks', async (t) => {
 });
 
 t.test('costs are counted in whole millionths by class of token, and cap as tokens do', async (t) => {
-  const prices = { builtin: { input: 2.5, output: 10, cached: 0.25 } };
+  const prices = { builtin: { input: 2.5, output: 10, cached: 0.25, written: null } };
   const s = scene(t, {
     intelligence: budget({ windows: [window('day', { cost: 0.04 })] }, prices),
   });

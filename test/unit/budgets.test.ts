@@ -122,12 +122,20 @@ t.test('a shortage says whose budget it is, of what, and when there is room', (t
 
 t.test('a cost is exact by class of token, and unknown rather than nothing', (t) => {
   const prices = {
-    m: { input: 3, output: 15, cached: 0.3 },
-    plain: { input: 0.05, output: 0.4, cached: null },
-    free: { input: 0, output: 0, cached: null },
+    m: { input: 3, output: 15, cached: 0.3, written: null },
+    plain: { input: 0.05, output: 0.4, cached: null, written: null },
+    free: { input: 0, output: 0, cached: null, written: null },
   };
   const usage = { input_tokens: 90_010, output_tokens: 20, cached_tokens: 90_000 };
   t.equal(costMicros(prices, ['m'], usage), 30 + 27_000 + 300);
+  const dear = { m: { input: 3, output: 15, cached: 0.3, written: 3.75 } };
+  const wrote = { ...usage, input_tokens: 90_014, written_tokens: 4 };
+  t.equal(
+    costMicros(dear, ['m'], wrote),
+    30 + 15 + 27_000 + 300,
+    'what is written to the cache by its own price',
+  );
+  t.equal(costMicros(prices, ['m'], wrote), 30 + 12 + 27_000 + 300, 'else as other input');
   t.equal(costMicros(prices, ['plain'], { input_tokens: 10, output_tokens: 0, cached_tokens: 10 }), 1);
   t.equal(
     costMicros(prices, ['plain'], { input_tokens: 9, output_tokens: 0, cached_tokens: 0 }),

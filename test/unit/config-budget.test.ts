@@ -51,7 +51,7 @@ t.test('a budget is read with its windows, its prices, and null for what is abse
     degrade_model: null,
     max_wait_ms: 90_000,
   });
-  t.same(intelligence?.prices, { 'qwen:8b': { input: 0.1, output: 0.4, cached: null } });
+  t.same(intelligence?.prices, { 'qwen:8b': { input: 0.1, output: 0.4, cached: null, written: null } });
   t.ok(Object.isFrozen(intelligence?.budget.windows[0]), 'down to the entries');
 });
 
@@ -64,14 +64,14 @@ t.test('windows and prices are JSON where they come as text', async (t) => {
   });
   t.match(intelligence?.budget, { windows: [{ per: 'week', tokens: 5 }], scope: ['thread', 'principal'] });
   t.equal(intelligence?.budget.lifetime.cost, 0.75);
-  t.same(intelligence?.prices['m'], { input: 1, output: 2, cached: 0 });
+  t.same(intelligence?.prices['m'], { input: 1, output: 2, cached: 0, written: null });
   const bad = await load(t, '', {
     TURND_INTELLIGENCE_BUDGET_WINDOWS: '{"per":"week"}',
     TURND_INTELLIGENCE_PRICES: 'm=1',
   });
   t.same(bad.problems, [
     '$TURND_INTELLIGENCE_BUDGET_WINDOWS: intelligence.budget.windows: expected a list of mappings of per, tokens, requests, cost, reset',
-    '$TURND_INTELLIGENCE_PRICES: intelligence.prices: expected a mapping of names to mappings of input, output, cached',
+    '$TURND_INTELLIGENCE_PRICES: intelligence.prices: expected a mapping of names to mappings of input, output, cached, written',
   ]);
 });
 
@@ -117,7 +117,7 @@ t.test('every mistake in a list or a mapping is told with its own line and its n
     'turnd.yaml:18: intelligence.prices.gpt.output: is too large: expected a number from 0 to 1000000',
     'turnd.yaml:19: intelligence.prices.other.input: is too small: expected a number from 0 to 1000000',
     'turnd.yaml:19: intelligence.prices.other.output: is missing',
-    'turnd.yaml:20: intelligence.prices.third: expected a mapping of input, output, cached',
+    'turnd.yaml:20: intelligence.prices.third: expected a mapping of input, output, cached, written',
   ]);
 });
 

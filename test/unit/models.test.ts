@@ -39,7 +39,13 @@ forEveryDialect('text arrives as it streams, with its numbers', async (t, dialec
     calls: [],
     reasoning: KEPT_REASONING[dialect],
     stop: 'end',
-    usage: { input_tokens: 100, output_tokens: 7, cached_tokens: 60, estimated: false },
+    usage: {
+      input_tokens: 100,
+      output_tokens: 7,
+      cached_tokens: 60,
+      ...(dialect === 'anthropic' || dialect === 'bedrock' ? { written_tokens: 10 } : {}),
+      estimated: false,
+    },
     model: 'test-model',
   });
   t.equal(textOf(told), 'Grüße 😀, done.');

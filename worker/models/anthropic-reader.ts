@@ -114,7 +114,12 @@ export class AnthropicReader implements AnswerReader {
   usage(): Usage | null {
     const { input, output, read, created } = this.#counts;
     // The provider counts what it read from and wrote to its cache apart; our input is all of it.
-    return usageFrom({ input: input === null ? null : input + read + created, output, cached: read });
+    return usageFrom({
+      input: input === null ? null : input + read + created,
+      output,
+      cached: read,
+      written: created,
+    });
   }
 
   answer(fallbackModel: string): ModelAnswer {

@@ -43,6 +43,7 @@ function usageOf(value: JsonValue | undefined): Usage | null {
     input: input === null ? null : input + read + created,
     output: tokenCount(value.outputTokens),
     cached: read,
+    written: created,
   });
 }
 

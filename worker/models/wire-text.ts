@@ -82,8 +82,9 @@ export function payload(data: string): JsonObject | null {
   }
 }
 
-/** A count of tokens, or null for anything else: missing, negative, a fraction, a string. */
+/** A count of tokens, or null for anything else: missing, negative, a fraction, words. Some servers write digits as text. */
 export function tokenCount(value: JsonValue | undefined): number | null {
+  if (typeof value === 'string') return /^\d{1,15}$/.test(value) ? Number(value) : null;
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 
@@ -92,15 +93,18 @@ interface Counted {
   readonly input: number | null;
   readonly output: number | null;
   readonly cached: number;
+  /** The part of the input that was written to the cache. */
+  readonly written?: number;
 }
 
 /** Numbers of a call, or null when they say nothing: no request has an empty input, so two zeros are no count. */
-export function usageFrom({ input, output, cached }: Counted): Usage | null {
+export function usageFrom({ input, output, cached, written = 0 }: Counted): Usage | null {
   if (input === null || output === null || input + output === 0) return null;
   return {
     input_tokens: input,
     output_tokens: output,
     cached_tokens: Math.min(cached, input),
+    ...(written === 0 ? {} : { written_tokens: written }),
     estimated: false,
   };
 }
