@@ -69,7 +69,7 @@ export const providers = table(
   PROVIDER,
 );
 
-export const MODEL_KINDS = ['chat', 'reasoning', 'decision'] as const;
+const MODEL_KINDS = ['chat', 'reasoning', 'decision'] as const;
 
 const MODEL = {
   kind: optional(

@@ -20,7 +20,7 @@ import { ModelMemory } from './intelligence/model-memory.js';
 import { snapshotHash } from './snapshot/build-snapshot.js';
 import { threadView } from './snapshot/transcript-slice.js';
 import { TurnInputs } from './snapshot/turn-inputs.js';
-import type { Producer } from './store/types.js';
+import type { Producer } from './store/rows.js';
 import { Subagents } from './subagents/subagents.js';
 import type { Supervisor, SupervisorParts, SupervisorStatus } from './supervisor.js';
 import { LEVELS, REFUSALS, watchPressure } from './telling.js';

@@ -3,7 +3,8 @@
 import type { BudgetWindow } from '../../config/budget-schema.js';
 import type { Config } from '../../config/schema.js';
 import type { Usage } from '../../shared/transcript/usage.js';
-import type { Held, Payer, Purpose, ReservationRow, Store } from '../store/types.js';
+import type { Held, Payer, Purpose, ReservationRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { costMicros } from './prices.js';
 import { type Asked, type Purse, payerKey, payersOf, type Shortage, shortageOf } from './purses.js';
 import { resetOf, type Span, windowAt } from './windows.js';

@@ -1,6 +1,6 @@
 // One cap for one payer: what it lacks for a call, until when, and how that is said to a person. Pure.
 import type { BudgetScope } from '../../config/budget-schema.js';
-import type { Held, Payer } from '../store/types.js';
+import type { Held, Payer } from '../store/rows.js';
 import {
   type Books,
   type Caps,

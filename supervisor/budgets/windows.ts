@@ -1,6 +1,6 @@
 // The arithmetic of caps: which window it is, whether one more call fits into it, and when it would. Pure: no clock, no
 // store. Windows are fixed and start at whole units of UTC, so that everybody can say when one ends.
-import type { Held } from '../store/types.js';
+import type { Held } from '../store/rows.js';
 
 export type Per = 'second' | 'minute' | 'hour' | 'day' | 'week';
 

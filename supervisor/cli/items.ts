@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonValue } from '../../shared/json.js';
 import { EXIT } from '../exit-codes.js';
 import type { Reader } from '../store/reader.js';
-import type { EventRow } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
 import { writeAll } from './io.js';
 import {
   complain,

@@ -3,7 +3,7 @@ import type { JournalEvent } from '../../shared/journal.js';
 import { readSummary } from '../../shared/transcript/summary.js';
 import { EXIT } from '../exit-codes.js';
 import type { Reader } from '../store/reader.js';
-import type { SummaryRow, TurnRow } from '../store/types.js';
+import type { SummaryRow, TurnRow } from '../store/rows.js';
 import { writeAll } from './io.js';
 import {
   complain,

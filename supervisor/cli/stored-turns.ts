@@ -3,7 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { commandExitCode, EXIT } from '../exit-codes.js';
 import type { Reader } from '../store/reader.js';
-import type { OpenFailure, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { OpenFailure } from '../store/types.js';
 import { type Io, writeAll } from './io.js';
 import { stateHome } from './state-dir.js';
 

@@ -7,7 +7,8 @@ import type { PlannedTool } from '../../shared/tools/tool-plan.js';
 import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
 import type { Message } from '../../shared/transcript/message.js';
 import { readSummary } from '../../shared/transcript/summary.js';
-import type { Cut, Store } from '../store/types.js';
+import type { Cut } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import type { Compactor, View } from './compaction.js';
 import type { TurnRoom, TurnRooms } from './turn-rooms.js';
 

@@ -2,7 +2,7 @@
 // results, never passes a turn that is still to come, and keeps the newest by number and by size.
 import { estimateMessages } from '../../shared/transcript/estimate-tokens.js';
 import { messagesOf } from '../../shared/transcript/from-journal.js';
-import type { EventRow } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
 
 export interface PlanInput {
   /** What a model is shown word for word at present, in the order of the conversation. */

@@ -7,7 +7,8 @@ import { estimateMessages, estimateTokens } from '../../shared/transcript/estima
 import { LONG_MESSAGE_CHARS, messageArtifactName } from '../../shared/transcript/long-message.js';
 import type { Message } from '../../shared/transcript/message.js';
 import { EMPTY_SUMMARY, readSummary, type SummaryBlock } from '../../shared/transcript/summary.js';
-import type { Cut, EventRow, Store } from '../store/types.js';
+import type { Cut, EventRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type Plan, planCompaction } from './compact-plan.js';
 import { verdictOf, withFacts, withoutVerdict, withVerdict } from './summary-merge.js';
 import {

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../shared/json.js';
 import { toolSpec } from '../../shared/tools/catalogue.js';
 import { shortText } from '../../shared/transcript/fit.js';
 import type { DoneEffect } from '../../shared/transcript/summary.js';
-import type { EventRow } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
 
 const ARGUMENTS_CHARS = 300;
 

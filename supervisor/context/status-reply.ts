@@ -2,7 +2,8 @@
 // the last turns of the thread ended. Read from the store, without a model.
 import type { JsonValue } from '../../shared/json.js';
 import { cutText } from '../../shared/transcript/unicode.js';
-import type { InboxRow, Store, TurnRow } from '../store/types.js';
+import type { InboxRow, TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { isObject } from './decision.js';
 
 const LAST_TURNS = 5;

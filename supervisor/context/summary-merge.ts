@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { shortText } from '../../shared/transcript/fit.js';
 import type { FoldedRequest, SummaryBlock } from '../../shared/transcript/summary.js';
-import type { EventRow } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
 import { doneEffects } from './done-effects.js';
 
 const LIST_MAX = 32;

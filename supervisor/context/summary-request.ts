@@ -5,7 +5,7 @@ import type { JsonObject } from '../../shared/json.js';
 import { estimateTokens } from '../../shared/transcript/estimate-tokens.js';
 import { shortText } from '../../shared/transcript/fit.js';
 import type { SummaryBlock } from '../../shared/transcript/summary.js';
-import type { EventRow } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
 
 export const SUMMARY_OUTPUT_TOKENS = 4_096;
 export const SUMMARY_DEADLINE_MS = 120_000;

@@ -2,7 +2,7 @@
 // answers it is a process of its own; who asks knows only this.
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import type { Message } from '../../shared/transcript/message.js';
-import type { Purpose } from '../store/types.js';
+import type { Purpose } from '../store/rows.js';
 
 export interface ThinkRequest {
   /** Names the role whose model answers, and what the spend is booked under. */

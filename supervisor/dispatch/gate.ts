@@ -1,6 +1,6 @@
 // May a queued turn start now, and which comes first? Pure: it sees how the instance stands and who waits, and says
 // start, hold and why, or refuse. No clock, no store.
-import type { Lane } from '../store/types.js';
+import type { Lane } from '../store/rows.js';
 
 export interface Waiting {
   readonly turnId: string;

@@ -1,7 +1,7 @@
 // What may happen to a turn before a worker is taken for it and after it has ended, while its thread is held. Both are
 // handed in; where nobody has anything to do, they cost nothing.
 import type { ResolvedModel } from '../intelligence/resolve-model.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { Waiting } from './gate.js';
 
 /** What the time before a turn found out for it. */

@@ -1,6 +1,6 @@
 // How turns end that have no worker: asked to end while they waited, or not let start. Pure.
 import type { Stop } from '../budgets/governor.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { Ending } from './settle.js';
 
 /** A turn that was parked has a past. */

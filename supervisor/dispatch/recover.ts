@@ -4,7 +4,8 @@
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Governor } from '../budgets/governor.js';
 import type { Recorded } from '../processes/orphans.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { requeueInside } from './requeue.js';
 import { type LostCall, settleInside } from './settle.js';
 import { chargeLostThoughts } from './thought-account.js';

@@ -3,7 +3,8 @@
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Governor } from '../budgets/governor.js';
 import { SESSIONS_ENDED } from '../snapshot/prior.js';
-import type { EventRow, Store } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { chargeLost, type LostCall, sealOpenCalls } from './settle.js';
 
 export interface WindowEnd {

@@ -2,7 +2,7 @@
 // Owns the turns in flight and, in memory, those that wait; the gate decides, the runner runs.
 import type { EndReason } from '../../shared/outcome.js';
 import type { Estimate } from '../budgets/governor.js';
-import type { Lane, TurnRow } from '../store/types.js';
+import type { Lane, TurnRow } from '../store/rows.js';
 import { Admission } from './admission.js';
 import { type GateView, heldAll, judge, type Waiting } from './gate.js';
 import { cancelledInQueue, endingOfStop } from './queued-endings.js';

@@ -4,7 +4,8 @@ import type { JournalEvent } from '../../shared/journal.js';
 import type { TurnStatus } from '../../shared/outcome.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import { type Governor, spenderOf } from '../budgets/governor.js';
-import type { EventRow, Store, TurnRow } from '../store/types.js';
+import type { EventRow, TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { pricedUsage, settleUsage } from './turn-budget.js';
 
 export interface Ending {

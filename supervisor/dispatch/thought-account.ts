@@ -6,7 +6,8 @@ import type { JournalEvent } from '../../shared/journal.js';
 import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
 import type { Usage } from '../../shared/transcript/usage.js';
 import type { Governor, Spender } from '../budgets/governor.js';
-import type { ReservationRow, Store } from '../store/types.js';
+import type { ReservationRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type BudgetPorts, pricedUsage, settleUsage, TurnBudget } from './turn-budget.js';
 
 type BudgetAnswer = Extract<ToWorker, { type: 'budget_answer' }>['answer'];

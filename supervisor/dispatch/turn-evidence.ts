@@ -3,7 +3,7 @@ import { type Failure, TurndError } from '../../shared/errors.js';
 import { estimateRequest } from '../../shared/transcript/estimate-tokens.js';
 import type { Governor } from '../budgets/governor.js';
 import type { WorkerExit } from '../processes/types.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { RunningTurn } from '../tools/running-turn.js';
 import type { LostCall } from './settle.js';
 

@@ -2,7 +2,7 @@
 // those that do, in order. To find the next one takes a small part of a millisecond, however many wait. The durable queue is
 // the inbox; this is read from it once.
 import { strict as assert } from 'node:assert';
-import type { Lane } from '../store/types.js';
+import type { Lane } from '../store/rows.js';
 import { first, type Standing, type TurnView, type Waiting } from './gate.js';
 
 export interface NewTurn extends Waiting {

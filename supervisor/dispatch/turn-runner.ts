@@ -5,7 +5,7 @@ import type { EndReason } from '../../shared/outcome.js';
 import { spenderOf } from '../budgets/governor.js';
 import type { WorkerExit, WorkerHandle } from '../processes/types.js';
 import { dropSpool } from '../snapshot/spool.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { RunningTurn } from '../tools/running-turn.js';
 import { endingOf } from './ending-of.js';
 import type { Terminal } from './fold-frame.js';

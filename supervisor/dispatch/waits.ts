@@ -5,7 +5,8 @@ import type { Clock } from '../../shared/clock.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Masker } from '../../shared/mask.js';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
-import type { Store, WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { journal, type LiveListener, type RunningTurn, type WaitDesk } from '../tools/running-turn.js';
 import type { WaitingTool } from '../tools/waiting-tool.js';
 

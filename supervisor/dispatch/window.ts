@@ -2,7 +2,8 @@
 import type { TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { WorkerHandle } from '../processes/types.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import type { RunningTurn } from '../tools/running-turn.js';
 import type { Waiting } from './gate.js';
 import type { RunnerParts } from './runner-parts.js';

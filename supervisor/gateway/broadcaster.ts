@@ -10,7 +10,8 @@ import { sequenceOf, TurnStory } from '../../shared/protocol/turn-story.js';
 import type { TurnWatch } from '../handlers/ports.js';
 import { ASK_TOOL, questionOf } from '../handlers/question.js';
 import { factsOf, openTurns } from '../handlers/views.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import type { LiveEvent } from '../tools/running-turn.js';
 import { type Told, toldOf } from './outbox.js';
 

@@ -1,7 +1,7 @@
 // `operator/*`: how the daemon stands, what it works on, and to hold it, let it go on or end it.
 import type { DaemonStatus, LiveTurn } from '../../shared/protocol/operator.js';
 import { residentBytes } from '../processes/proc-files.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import { VERSION } from '../version.js';
 import { type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { questionsOf } from './question.js';

@@ -8,7 +8,8 @@ import type { PermissionMode } from '../../shared/policy/permission-mode.js';
 import type { Method, Params, Result } from '../../shared/protocol/methods.js';
 import type { Notification } from '../../shared/protocol/notifications.js';
 import type { Accepted, IncomingMessage } from '../intake/accept-message.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 
 /** The supervisor, as far as clients reach it. */
 export interface Engine {

@@ -1,7 +1,7 @@
 // `question/*`: what turns ask people. An open question is a row; the first answer wins.
 import type { JsonValue } from '../../shared/json.js';
 import type { Question } from '../../shared/protocol/question.js';
-import type { WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
 import { type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { quoted } from './views.js';
 

@@ -2,7 +2,7 @@
 import { payloadOf } from '../../shared/protocol/step-notification.js';
 import type { ThreadHistoryEvent } from '../../shared/protocol/thread.js';
 import { sequenceOf, TurnStory } from '../../shared/protocol/turn-story.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { HandlerParts } from './ports.js';
 import { factsOf, seconds } from './views.js';
 

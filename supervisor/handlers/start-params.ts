@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../shared/json.js';
 import type { TurnStartParams } from '../../shared/protocol/turn.js';
 import type { ThreadMode, UserInput } from '../../shared/protocol/turn-input.js';
-import type { TurnOptions } from '../store/types.js';
+import type { TurnOptions } from '../store/rows.js';
 import { type ModelNames, Refused } from './ports.js';
 import { quoted } from './views.js';
 

@@ -2,7 +2,7 @@
 
 import type { TurnStartParams } from '../../shared/protocol/turn.js';
 import type { TurnItemEvent } from '../../shared/protocol/turn-event.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import { type Call, type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { replay } from './replay.js';
 import { deliveryName, messageText, optionsOf } from './start-params.js';

@@ -6,7 +6,8 @@ import { permissionProfile } from '../../shared/protocol/permission.js';
 import type { Thread } from '../../shared/protocol/thread.js';
 import type { Turn, TurnFacts } from '../../shared/protocol/turn.js';
 import { turnView } from '../../shared/protocol/turn.js';
-import type { Store, ThreadRow, TurnRow } from '../store/types.js';
+import type { ThreadRow, TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type HandlerParts, Refused } from './ports.js';
 
 type Parts = Pick<HandlerParts, 'store' | 'defaultMode' | 'model'>;

@@ -1,7 +1,7 @@
 // `workspace/*`: named roots. The one that the daemon was started in is the current one.
 import { basename } from 'node:path';
 import type { Workspace } from '../../shared/protocol/workspace.js';
-import type { WorkspaceRow } from '../store/types.js';
+import type { WorkspaceRow } from '../store/rows.js';
 import { type HandlerParts, type HandlersOf, Refused } from './ports.js';
 import { quoted, seconds } from './views.js';
 

@@ -2,7 +2,8 @@
 // come in is refused in words, and changes nothing.
 import { newId } from '../../shared/ids.js';
 import type { JournalEvent } from '../../shared/journal.js';
-import type { InboxRow, Lane, Producer, Store, TurnOptions } from '../store/types.js';
+import type { InboxRow, Lane, Producer, TurnOptions } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type DoorRules, type Refusal, refusalOf } from './door-rules.js';
 import { takeNotes } from './notes.js';
 

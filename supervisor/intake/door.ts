@@ -1,7 +1,8 @@
 // Every producer of messages comes through here: clients, the start of a daemon, turns that write to other threads, and
 // timers. What was accepted is told onward once it is durable, and not before.
 import type { Clock } from '../../shared/clock.js';
-import type { Store, TimerRow } from '../store/types.js';
+import type { TimerRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type Accepted, acceptInside, acceptMessage, type IncomingMessage } from './accept-message.js';
 import type { Refusal } from './door-rules.js';
 import { type Delivery, deliverInside, type MailRules, type Noted, scheduleInside } from './mail.js';

@@ -2,7 +2,8 @@
 // messages, it stays a note that the next turn reads.
 import { newId } from '../../shared/ids.js';
 import type { JournalEvent } from '../../shared/journal.js';
-import type { Store, TimerRow } from '../store/types.js';
+import type { TimerRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import { type Accepted, acceptInside, type IncomingMessage } from './accept-message.js';
 import { type DoorRules, type Refusal, refusalOf } from './door-rules.js';
 import { noteOf } from './notes.js';

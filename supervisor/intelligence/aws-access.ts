@@ -1,7 +1,7 @@
 // Where Bedrock is and what requests to it are signed with: what is configured, else what the environment says in the
 // words of every AWS tool. Reads no files of other programs and asks no metadata service.
 import type { AwsKeys } from '../../shared/ipc/turn-snapshot.js';
-import type { Connection } from './connection.js';
+import type { Connection } from './configured-connection.js';
 
 interface AwsAccess {
   readonly bases: readonly string[];

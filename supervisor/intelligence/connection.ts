@@ -5,20 +5,9 @@ import type { ProviderConfig } from '../../config/models-schema.js';
 import type { Config } from '../../config/schema.js';
 import type { Dialect, ModelCredentials, ModelSettings } from '../../shared/ipc/turn-snapshot.js';
 import { awsAccess } from './aws-access.js';
+import type { Connection } from './configured-connection.js';
 
 type Intelligence = Config['intelligence'];
-
-export interface Connection {
-  /** Path of its keys in the configuration, for what is said about them. */
-  readonly at: string;
-  readonly endpoints: readonly string[] | null;
-  readonly dialect: Dialect | null;
-  readonly token: Intelligence['token'];
-  readonly auth: Intelligence['auth'];
-  readonly headers: Intelligence['headers'];
-  readonly structuredOutput: ModelSettings['structured_output'];
-  readonly caFile: string | null;
-}
 
 /** A connection that can be used: every model over it is reached like this. */
 export interface Access {

@@ -1,7 +1,8 @@
 // A model server that nobody configured: a key in the environment, else a server on this machine, else the built-in
 // offline model, with a word on how to set a real one.
 import type { Clock } from '../../shared/clock.js';
-import { type Access, accessOver, type Connection } from './connection.js';
+import type { Connection } from './configured-connection.js';
+import { type Access, accessOver } from './connection.js';
 import { LOCAL_SERVER, probeLocalServer } from './probe-local.js';
 
 export const USUAL_MODELS = { openai: 'gpt-5.1', anthropic: 'claude-opus-5-5' };

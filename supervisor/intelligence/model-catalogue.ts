@@ -55,8 +55,8 @@ export async function openCatalogue(
 }
 
 /** The model of turns, by the name that the operator gave it. */
-function turnName({ roles, model }: Config['intelligence']): string | null {
-  return roles.turn ?? model;
+function turnName(intelligence: Config['intelligence']): string | null {
+  return intelligence.roles.turn ?? intelligence.model;
 }
 
 function needsUsual({ intelligence }: Config): boolean {
@@ -144,7 +144,11 @@ class Catalogue implements ModelCatalogue {
     for (const name of Object.keys(intelligence.models)) this.#declare(name);
     this.routes = Object.entries(intelligence.routes).map(([name, criterion]) => ({ name, criterion }));
     this.turn = talking(this.#lookup(turnName(intelligence)), 'intelligence.roles.turn');
-    for (const [role, name] of Object.entries(intelligence.roles) as [Role, string | null][])
+    const { preflight, compaction, think, decide } = intelligence.roles;
+    for (const [role, name] of Object.entries({ preflight, compaction, think, decide }) as [
+      Role,
+      string | null,
+    ][])
       this.#roles.set(role, name === null ? this.turn : this.#lookup(name));
     this.#shareWindow();
   }

@@ -4,8 +4,6 @@ import type { Config } from '../../config/schema.js';
 import type { Dialect, ModelSettings, ReasoningEffort } from '../../shared/ipc/turn-snapshot.js';
 import type { Access } from './connection.js';
 
-export type ModelKind = NonNullable<ModelConfig['kind']>;
-
 const PATHS: Readonly<Record<Dialect, string>> = {
   openai: 'chat/completions',
   openai_responses: 'responses',

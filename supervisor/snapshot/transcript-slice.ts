@@ -4,7 +4,8 @@ import { LONG_MESSAGE_CHARS, messageArtifactName } from '../../shared/transcript
 import type { Message } from '../../shared/transcript/message.js';
 import { readSummary, type SummaryBlock } from '../../shared/transcript/summary.js';
 import { threadSlice } from '../../shared/transcript/thread-slice.js';
-import type { EventRow, Store } from '../store/types.js';
+import type { EventRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 
 interface SliceQuery {
   readonly threadId: string;

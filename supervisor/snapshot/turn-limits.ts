@@ -1,6 +1,6 @@
 // What a turn may use: what the configuration lets every turn use, and less where the turn was given less.
 import type { Config } from '../../config/schema.js';
-import type { TurnOptions } from '../store/types.js';
+import type { TurnOptions } from '../store/rows.js';
 
 export interface Allowance {
   readonly rounds: number;

@@ -19,9 +19,10 @@ import {
 import { join } from 'node:path';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
+import type { ArtifactRow } from './rows.js';
 import { type StatePaths, syncToDisk } from './state-dir.js';
 import { reading, writing } from './statement.js';
-import type { ArtifactRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 const COLUMNS = 'artifact_id, thread_id, turn_id, name, mime, bytes, sha256, created_at_ms';
 const CHUNK_BYTES = 1024 * 1024;

@@ -5,8 +5,9 @@ import { CALL } from '../../shared/machines/call.js';
 import { step } from '../../shared/state-machine.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
+import type { CallRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { CallRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 type Stored = Omit<CallRow, 'arguments'> & { readonly arguments: string };
 

@@ -2,8 +2,9 @@
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
+import type { Cut, EventRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Cut, EventRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 interface Stored {
   readonly seq: number;

@@ -2,8 +2,9 @@
 import { strict as assert } from 'node:assert';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
+import type { InboxRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { InboxRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 const COLUMNS = 'event_id, turn_id, thread_id, principal, text, created_at_ms, producer, lane, hop';
 

@@ -4,8 +4,9 @@ import type { JsonValue } from '../../shared/json.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
+import type { MemoryRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { MemoryRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 type Stored = Omit<MemoryRow, 'value'> & { readonly value: string };
 

@@ -1,7 +1,8 @@
 // What turns hold back of their budgets for calls that are not settled yet. One row per turn and purpose.
 import type { Db } from './database.js';
+import type { Held, ReservationRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Held, ReservationRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 type Stored = Omit<ReservationRow, 'degraded'> & { readonly degraded: number };
 

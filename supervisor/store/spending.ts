@@ -1,7 +1,8 @@
 // What each payer of a budget spent, window by window.
 import type { Db } from './database.js';
+import type { SpendingRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { SpendingRow, Store } from './types.js';
+import type { Store } from './types.js';
 
 /** Windows of one payer and length that are kept: enough to find a window again after the clock was set back. */
 const KEPT = 64;

@@ -2,8 +2,9 @@
 import type { JsonObject } from '../../shared/json.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
+import type { SummaryRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Store, SummaryRow } from './types.js';
+import type { Store } from './types.js';
 
 type Stored = Omit<SummaryRow, 'summary'> & { readonly summary: string };
 

@@ -1,8 +1,9 @@
 // Conversations: which workspace each belongs to, and who owns it.
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
+import type { ThreadRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Store, ThreadRow } from './types.js';
+import type { Store } from './types.js';
 
 const NAMES = [
   'thread_id',

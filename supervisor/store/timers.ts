@@ -1,8 +1,9 @@
 // Messages that are delivered at a later time.
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
+import type { TimerRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Store, TimerRow } from './types.js';
+import type { Store } from './types.js';
 
 const COLUMNS = 'timer_id, due_at_ms, thread_id, workspace_id, principal, text, hop, created_at_ms';
 

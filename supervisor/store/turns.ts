@@ -6,8 +6,9 @@ import { step } from '../../shared/state-machine.js';
 import { wellFormed } from '../../shared/transcript/unicode.js';
 import type { Db } from './database.js';
 import { decodeJson, encodeJson } from './payload.js';
+import type { TurnFields, TurnOptions, TurnRow } from './rows.js';
 import { type Bind, reading, writing } from './statement.js';
-import type { Store, TurnFields, TurnOptions, TurnRow } from './types.js';
+import type { Store } from './types.js';
 
 const FIELDS = [
   'status',

@@ -1,8 +1,9 @@
 // Named roots. A root has one workspace for good; its id is derived from nothing and never changes.
 import { newId } from '../../shared/ids.js';
 import type { Db } from './database.js';
+import type { WorkspaceRow } from './rows.js';
 import { reading, writing } from './statement.js';
-import type { Store, WorkspaceRow } from './types.js';
+import type { Store } from './types.js';
 
 const COLUMNS = 'workspace_id, root, created_at_ms';
 

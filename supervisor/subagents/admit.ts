@@ -5,7 +5,7 @@ import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import type { Accepted } from '../intake/accept-message.js';
 import type { Allowance } from '../snapshot/turn-limits.js';
 import { lesserOf } from '../snapshot/turn-limits.js';
-import type { TurnOptions } from '../store/types.js';
+import type { TurnOptions } from '../store/rows.js';
 import { type Caller, depthOf, leftOf, openChildren, toolsOf } from './family.js';
 import { limitReached, type RecentStarts } from './limits.js';
 import { narrowedTools } from './narrowing.js';

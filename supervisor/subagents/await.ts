@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { newId } from '../../shared/ids.js';
 import type { subagentAwaitParams } from '../../shared/tools/subagent-tools.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
-import type { TurnRow, WaitRow } from '../store/types.js';
+import type { TurnRow, WaitRow } from '../store/rows.js';
 import type { AnswerWait, WaitingTool } from '../tools/waiting-tool.js';
 import { wakeAt } from '../tools/wake-at.js';
 import { lastTurnOf, subagentOf } from './family.js';

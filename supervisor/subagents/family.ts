@@ -3,7 +3,8 @@
 import type { Config } from '../../config/schema.js';
 import { toolPlan } from '../snapshot/tool-plan.js';
 import { type Allowance, allowanceOf } from '../snapshot/turn-limits.js';
-import type { InboxRow, Store, ThreadRow, TurnRow } from '../store/types.js';
+import type { InboxRow, ThreadRow, TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 
 /** The turn that calls, and on whose behalf. */
 export interface Caller {

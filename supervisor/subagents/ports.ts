@@ -4,7 +4,8 @@ import type { Clock } from '../../shared/clock.js';
 import type { EndReason } from '../../shared/outcome.js';
 import type { Accepted, IncomingMessage } from '../intake/accept-message.js';
 import type { Refusal } from '../intake/door-rules.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 
 export interface SubagentPorts {
   readonly store: Store;

@@ -5,7 +5,7 @@ import type { subagentRunParams, subagentSendParams } from '../../shared/tools/s
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import { durationMs } from '../../shared/tools/waiting-tools.js';
 import type { Allowance } from '../snapshot/turn-limits.js';
-import type { TurnOptions, TurnRow, WaitRow } from '../store/types.js';
+import type { TurnOptions, TurnRow, WaitRow } from '../store/rows.js';
 import type { AnswerWait, BegunWait, WaitContext, WaitingTool } from '../tools/waiting-tool.js';
 import { admit, depthBelow } from './admit.js';
 import { callerOf, depthOf, lastTurnOf, subagentOf } from './family.js';

@@ -4,7 +4,8 @@ import type { newId } from '../../shared/ids.js';
 import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { RESULT_BYTES } from '../../shared/tools/subagent-tools.js';
 import { cutText } from '../../shared/transcript/unicode.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 
 /** For whom: the conversation that is told, and the moment. */
 export interface Told {

@@ -3,7 +3,7 @@
 import type { EndReason } from '../../shared/outcome.js';
 import { SUBAGENT_RUN } from '../../shared/tools/subagent-tools.js';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
-import type { TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
 import type { WaitingTool } from '../tools/waiting-tool.js';
 import { awaitSubagentsTool } from './await.js';
 import { openChildren, tokensBelow } from './family.js';

@@ -5,7 +5,7 @@ import {
   artifactListParams,
 } from '../../shared/tools/artifact-tools.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
-import type { ArtifactRow } from '../store/types.js';
+import type { ArtifactRow } from '../store/rows.js';
 import { stateTool } from './state-tool.js';
 
 const TEXT = 'text/plain; charset=utf-8';

@@ -6,7 +6,8 @@ import type { JsonObject } from '../../shared/json.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
 import { AWAIT_DEFAULT_S, type awaitParams } from '../../shared/tools/waiting-tools.js';
 import { cutText } from '../../shared/transcript/unicode.js';
-import type { Store, TurnRow } from '../store/types.js';
+import type { TurnRow } from '../store/rows.js';
+import type { Store } from '../store/types.js';
 import type { WaitContext, WaitingTool } from './waiting-tool.js';
 import { wakeAt } from './wake-at.js';
 

@@ -3,7 +3,7 @@ import { newId } from '../../shared/ids.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
-import type { WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
 import { intentOf, record, resultEvent, type Send, type ToolRequest, type Verdict } from './call-record.js';
 import { flushJournal, type RunningTurn } from './running-turn.js';
 import type { WaitingTool } from './waiting-tool.js';

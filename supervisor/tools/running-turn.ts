@@ -7,7 +7,8 @@ import type { TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
 import type { JournalEvent } from '../../shared/journal.js';
 import type { Masker } from '../../shared/mask.js';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
-import type { Store, TransactionName, WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
+import type { Store, TransactionName } from '../store/types.js';
 import type { WaitingTool } from './waiting-tool.js';
 
 /** What people who watch a turn get to see as it happens. */

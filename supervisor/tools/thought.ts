@@ -1,7 +1,7 @@
 // `think` and `decide` wait for another model. After a restart it is asked again: what it said before is not known.
 import type { JsonObject } from '../../shared/json.js';
 import { type ToolResult, toolError } from '../../shared/tools/tool-result.js';
-import type { WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
 import type { WaitingTool } from './waiting-tool.js';
 
 /** `ask` never rejects for what a model does. */

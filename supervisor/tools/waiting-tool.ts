@@ -2,7 +2,7 @@
 // for is durable from its first moment, so it survives the worker and the supervisor that it began under.
 import type { JsonObject } from '../../shared/json.js';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
-import type { WaitRow } from '../store/types.js';
+import type { WaitRow } from '../store/rows.js';
 import type { StateToolContext } from './state-tool.js';
 
 export interface BegunWait {

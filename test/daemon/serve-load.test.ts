@@ -1,7 +1,7 @@
 // The real daemon under load and under fire: how many work at once, in which order, and that each message is answered
 // exactly once whatever is killed.
 import t, { type Test } from 'tap';
-import type { TurnRow } from '../../supervisor/store/types.js';
+import type { TurnRow } from '../../supervisor/store/rows.js';
 import { type CheckedClient, checkedClient } from '../fakes/checked-client.js';
 import { scratch } from '../fakes/job.js';
 import { allEnded, echo, type Kept, kept } from '../fakes/kept-state.js';

@@ -18,7 +18,8 @@ import { priorOf } from '../../supervisor/snapshot/prior.js';
 import { toolPlan } from '../../supervisor/snapshot/tool-plan.js';
 import { transcriptSlice } from '../../supervisor/snapshot/transcript-slice.js';
 import { openStore } from '../../supervisor/store/open.js';
-import type { Producer, Store } from '../../supervisor/store/types.js';
+import type { Producer } from '../../supervisor/store/rows.js';
+import type { Store } from '../../supervisor/store/types.js';
 import { Subagents } from '../../supervisor/subagents/subagents.js';
 import { type Audience, askHumanTool } from '../../supervisor/tools/ask-human.js';
 import { awaitTool } from '../../supervisor/tools/await-turns.js';
@@ -119,27 +120,24 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     freeze: freezing(store, governor, options),
   });
   return {
-    store,
-    governor,
-    scheduler,
-    waits,
-    subagents,
-    finished,
-    live,
-    workers,
-    accept: (text, threadId = 'root', principal = 'operator', producer = 'client') => {
-      const message = { threadId, workspaceRoot: '/', principal, text, producer };
-      const accepted = acceptMessage(store, clock.now(), message, EVERYTHING);
-      if (!accepted.ok) throw new Error(accepted.message);
-      const { turnId, lane } = accepted;
-      scheduler.enqueue({ turnId, threadId, principal, lane });
-      return turnId;
-    },
+    ...{ store, governor, scheduler, waits, subagents, finished, live, workers },
+    accept: accepting(store, clock, scheduler),
     lose: () => {
       lost = true;
       store.close();
     },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),
+  };
+}
+
+function accepting(store: Store, clock: Clock, scheduler: Scheduler): Stage['accept'] {
+  return (text, threadId = 'root', principal = 'operator', producer = 'client') => {
+    const message = { threadId, workspaceRoot: '/', principal, text, producer };
+    const accepted = acceptMessage(store, clock.now(), message, EVERYTHING);
+    if (!accepted.ok) throw new Error(accepted.message);
+    const { turnId, lane } = accepted;
+    scheduler.enqueue({ turnId, threadId, principal, lane });
+    return turnId;
   };
 }
 

@@ -1,7 +1,7 @@
 // What a daemon keeps, read beside it, and a model that answers each message with itself.
 import type { JsonObject } from '../../shared/json.js';
 import { openReader } from '../../supervisor/store/open.js';
-import type { EventRow, TurnRow } from '../../supervisor/store/types.js';
+import type { EventRow, TurnRow } from '../../supervisor/store/rows.js';
 import type { FakeRequest, FakeStep } from './model-steps.js';
 import { eventually } from './processes.js';
 

@@ -33,6 +33,8 @@ export class MemoryLink implements SupervisorLink {
   readonly events: ProgressEvent[] = [];
   readonly requests: CallRequest[] = [];
   readonly estimates: number[] = [];
+  /** The fallback of each budget question; undefined for the model of the snapshot. */
+  readonly askedFor: (string | undefined)[] = [];
   readonly journal: JournalEvent[] = [];
   readonly folds: FoldReason[] = [];
   /** Most calls that ran at once. */
@@ -70,8 +72,9 @@ export class MemoryLink implements SupervisorLink {
     return result;
   }
 
-  askBudget(estimateTokens: number): Promise<BudgetAnswer> {
+  askBudget(estimateTokens: number, model?: string): Promise<BudgetAnswer> {
     this.estimates.push(estimateTokens);
+    this.askedFor.push(model);
     const answer = this.#budget.length > 1 ? this.#budget.shift() : this.#budget[0];
     return answer === undefined ? new Promise(() => undefined) : Promise.resolve(answer);
   }

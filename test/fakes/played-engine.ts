@@ -6,7 +6,8 @@ import type { JournalEvent } from '../../shared/journal.js';
 import type { TurnStatus } from '../../shared/outcome.js';
 import type { Engine, EngineStatus } from '../../supervisor/handlers/ports.js';
 import { acceptMessage } from '../../supervisor/intake/accept-message.js';
-import type { Store, TurnRow } from '../../supervisor/store/types.js';
+import type { TurnRow } from '../../supervisor/store/rows.js';
+import type { Store } from '../../supervisor/store/types.js';
 import type { LiveListener } from '../../supervisor/tools/running-turn.js';
 
 const clock = systemClock;

@@ -1,7 +1,7 @@
 // Looks into a state directory from outside, as `turnd items` does: read-only, beside its owner.
 import { openReader } from '../../supervisor/store/open.js';
 import type { Reader } from '../../supervisor/store/reader.js';
-import type { TurnRow } from '../../supervisor/store/types.js';
+import type { TurnRow } from '../../supervisor/store/rows.js';
 import { eventually } from './processes.js';
 
 /** Null while there is no store that can be read. */

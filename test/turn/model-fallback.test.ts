@@ -42,7 +42,10 @@ t.test('the round that failed is asked of the fallback, with its credentials and
 
 t.test('what it cost is booked under the model that answered', async (t) => {
   const { link } = await play([
-    { ...failed('model_unreachable'), charged: { input_tokens: 7, output_tokens: 1, cached_tokens: 0, estimated: false } } as ModelOutcome,
+    {
+      ...failed('model_unreachable'),
+      charged: { input_tokens: 7, output_tokens: 1, cached_tokens: 0, estimated: false },
+    } as ModelOutcome,
     answer({ text: 'hello', model: 'spare-2026' }),
   ]);
   t.match(link.told('usage'), [
@@ -54,7 +57,10 @@ t.test('what it cost is booked under the model that answered', async (t) => {
 t.test('the turn stays with the fallback, and reasoning of the model before is not sent to it', async (t) => {
   const { outcome, provider } = await play(
     [
-      answer({ calls: [{ provider_id: 'c', wire_name: 'plan_get', arguments_text: '{}' }], reasoning: ['sealed'] }),
+      answer({
+        calls: [{ provider_id: 'c', wire_name: 'plan_get', arguments_text: '{}' }],
+        reasoning: ['sealed'],
+      }),
       failed('model_rate_limited'),
       asks(['plan_get', {}]),
       says('done'),
@@ -74,7 +80,10 @@ t.test('even a fallback of the same name is shown no sealed reasoning: it is ano
   const twin = { ...SPARE, model: SETTINGS.model };
   const { provider } = await play(
     [
-      answer({ calls: [{ provider_id: 'c', wire_name: 'plan_get', arguments_text: '{}' }], reasoning: ['sealed'] }),
+      answer({
+        calls: [{ provider_id: 'c', wire_name: 'plan_get', arguments_text: '{}' }],
+        reasoning: ['sealed'],
+      }),
       failed('model_unreachable'),
       says('done'),
     ],
@@ -140,6 +149,8 @@ t.test('how endpoints fare is told only where there is another way', async (t) =
   const alone = await playTurn({ steps });
   t.equal(alone.link.told('endpoint_failed').length + alone.link.told('endpoint_ok').length, 0);
   const { link } = await play(steps);
-  t.strictSame(link.told('endpoint_failed'), [{ event: 'endpoint_failed', url: 'u', reason: 'no connection' }]);
+  t.strictSame(link.told('endpoint_failed'), [
+    { event: 'endpoint_failed', url: 'u', reason: 'no connection' },
+  ]);
   t.strictSame(link.told('endpoint_ok'), [{ event: 'endpoint_ok', url: 'u' }]);
 });

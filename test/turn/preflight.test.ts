@@ -6,7 +6,8 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { Preflight, type Preflighted, type PreflightParts } from '../../supervisor/context/preflight.js';
 import type { ThinkRequest, ThinkResult } from '../../supervisor/context/thinker.js';
 import type { ResolvedModel } from '../../supervisor/intelligence/resolve-model.js';
-import type { InboxRow, Store, TurnOptions } from '../../supervisor/store/types.js';
+import type { InboxRow, TurnOptions } from '../../supervisor/store/rows.js';
+import type { Store } from '../../supervisor/store/types.js';
 import { mustOpen } from '../fakes/open-store.js';
 import { MODEL } from '../fakes/turn-frame.js';
 

@@ -99,7 +99,6 @@ t.test('a turn that waits lends its slot, so that one slot is enough for a chain
     ['running', 'running', 'running', 'starting'],
   );
   t.equal(s.store.turns.get(other)?.state, 'queued', 'nobody else gets a slot');
-  t.notOk(snapshotOf(four).tools.some(({ name }) => name.startsWith('subagent.')) && false);
   await answers(s, 3, 'four');
   await answers(s, 2, 'three');
   await answers(s, 1, 'two');
@@ -139,7 +138,10 @@ t.test('what was started is looked at, awaited, spoken to and ended by its handl
   await answers(s, 2, 'Second done.');
   t.match(contentOf(p.answer(4)), {
     timed_out: false,
-    subagents: [{ handle: a, status: 'running' }, { handle: b, result: 'Second done.' }],
+    subagents: [
+      { handle: a, status: 'running' },
+      { handle: b, result: 'Second done.' },
+    ],
   });
   t.equal(await p.call('subagent.await', { handle: a, timeout_s: 60 }), undefined);
   await clock.advance(61_000);
@@ -169,7 +171,10 @@ t.test('what was started is looked at, awaited, spoken to and ended by its handl
   t.match(contentOf(p.answer(9)), { handle: a, ended: 1, status: 'cancelled' });
   t.match(contentOf(await p.call('subagent.kill', { handle: a })), { ended: 0, status: 'cancelled' });
   for (const tool of ['subagent.await', 'subagent.status', 'subagent.kill'])
-    t.match(await p.call(tool, { handle: 'root' }), { is_error: true, content: { error: /no subagent root/ } });
+    t.match(await p.call(tool, { handle: 'root' }), {
+      is_error: true,
+      content: { error: /no subagent root/ },
+    });
 });
 
 t.test('another conversation cannot reach a subagent by its handle', async (t) => {
@@ -210,10 +215,7 @@ t.test('each bound is a refusal that names it', async (t) => {
     const p = await parent(s, { message: 'work', index: 0 });
     await started(p);
     await started(p);
-    t.match(
-      await p.call('subagent.run', { instruction: 'one more' }),
-      refused('subagent_breadth', 2),
-    );
+    t.match(await p.call('subagent.run', { instruction: 'one more' }), refused('subagent_breadth', 2));
     await answers(s, 1, 'done');
     t.match(await p.call('subagent.run', { instruction: 'one more', mode: 'async' }), { is_error: false });
   });

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../shared/json.js';
 import { decideParams, thinkParams } from '../../shared/tools/thought-tools.js';
 import type { ThinkRequest, ThinkResult } from '../../supervisor/context/thinker.js';
 import { decideOn, type RoleKind, type ThoughtPorts, thinkAbout } from '../../supervisor/context/thoughts.js';
-import type { WaitRow } from '../../supervisor/store/types.js';
+import type { WaitRow } from '../../supervisor/store/rows.js';
 import { thoughtTool } from '../../supervisor/tools/thought.js';
 import { TURN_ID } from '../fakes/open-store.js';
 

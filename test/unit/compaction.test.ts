@@ -13,7 +13,7 @@ import { threadSlice } from '../../shared/transcript/thread-slice.js';
 import { planCompaction } from '../../supervisor/context/compact-plan.js';
 import { withFacts } from '../../supervisor/context/summary-merge.js';
 import { windowByName } from '../../supervisor/intelligence/model-window.js';
-import type { EventRow } from '../../supervisor/store/types.js';
+import type { EventRow } from '../../supervisor/store/rows.js';
 import { brokenHistory } from '../fakes/history-rules.js';
 
 /** Small, fast and the same in every run. */

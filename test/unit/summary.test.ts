@@ -4,7 +4,7 @@ import { renderSummary } from '../../shared/transcript/render-summary.js';
 import { EMPTY_SUMMARY, readSummary, type SummaryBlock } from '../../shared/transcript/summary.js';
 import { withVerdict } from '../../supervisor/context/summary-merge.js';
 import { foldedLines, piecesOf } from '../../supervisor/context/summary-request.js';
-import type { EventRow } from '../../supervisor/store/types.js';
+import type { EventRow } from '../../supervisor/store/rows.js';
 
 const request = (turn: number, text: string) => ({ turn_id: `turn_${turn}`, from: 'operator', text });
 const filled: SummaryBlock = {
