@@ -5,7 +5,14 @@ import { blank, list, object, pairing, WIRE_NAME } from './request-shape.js';
 
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/[a-z0-9-]+\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-date(?:;x-amz-security-token)?, Signature=[0-9a-f]{64}$/;
-const FIELDS = new Set(['system', 'messages', 'toolConfig', 'inferenceConfig', 'outputConfig']);
+const FIELDS = new Set([
+  'system',
+  'messages',
+  'toolConfig',
+  'inferenceConfig',
+  'outputConfig',
+  'additionalModelRequestFields',
+]);
 const BLOCKS = new Set(['text', 'toolUse', 'toolResult', 'reasoningContent', 'cachePoint']);
 
 function isPlain(value: unknown): boolean {
@@ -95,5 +102,8 @@ export function bedrockRules(request: FakeRequest): string[] {
     broken.push('an empty system block');
   const { maxTokens } = object(body.inferenceConfig);
   if (maxTokens !== undefined && Number(maxTokens) < 1) broken.push('maxTokens below 1');
+  const { budget_tokens: budget } = object(object(body.additionalModelRequestFields).thinking);
+  if (budget !== undefined && !(Number(budget) < Number(maxTokens)))
+    broken.push('no room beside the thinking');
   return [...broken, ...pairing(groups.filter((_, index) => index % 2 === 1))];
 }
