@@ -107,7 +107,9 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     parkAfterMs: options.parkAfterMs ?? 60_000,
     maxParallelTurns: options.cap ?? 4,
     laneAgeMs: 30_000,
-    ended: (row) => subagents.endBelow(row.turn_id, 'cancel'),
+    ended: (row) => {
+      if (!lost) subagents.endBelow(row.turn_id, 'cancel');
+    },
     ...(options.before === undefined ? {} : { before: options.before }),
     ...(options.after === undefined ? {} : { after: options.after }),
     finished: (turnId, args) => void finished.push([turnId, args]),
@@ -124,6 +126,8 @@ export function stage(t: Test, options: StageOptions = {}): Stage {
     accept: accepting(store, clock, scheduler),
     lose: () => {
       lost = true;
+      // Whoever died answers nothing any more.
+      waits.close();
       store.close();
     },
     kinds: (turnId) => store.events.ofTurn(turnId).map(({ event }) => event.kind),

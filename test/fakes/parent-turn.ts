@@ -1,8 +1,12 @@
 // A turn on the stage that gives work to subagents: its calls, and what it is answered.
+import type { TurnSnapshot } from '../../shared/ipc/turn-snapshot.js';
+import type { JournalEvent } from '../../shared/journal.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { ToolResult } from '../../shared/tools/tool-result.js';
-import { assistant, request, type Stage, settleDown, worker } from './dispatch-stage.js';
+import { assistant, done, request, type Stage, settleDown, worker } from './dispatch-stage.js';
 import type { PlayedWorker } from './played-worker.js';
+
+type ResultEvent = Extract<JournalEvent, { kind: 'tool_result' }>;
 
 export interface Parent {
   readonly id: string;
@@ -49,3 +53,27 @@ export function contentOf(result: ToolResult | undefined): JsonObject {
     throw new Error(`no answer with fields: ${JSON.stringify(result)}`);
   return content;
 }
+
+/** Asks for a subagent that is not waited for; its handle. */
+export async function started(p: Parent, instruction = 'Look.', mode = 'async'): Promise<string> {
+  const content = contentOf(await p.call('subagent.run', { instruction, mode }));
+  return String(content.handle);
+}
+
+/** The turn of a subagent that a worker has ends with this answer. */
+export async function answers(s: Stage, index: number, reply: string): Promise<void> {
+  const w = await worker(s, index);
+  w.say(done('completed', reply));
+  w.die({});
+  await settleDown();
+  await settleDown();
+}
+
+export function snapshotOf({ w }: Parent): TurnSnapshot {
+  const frame = w.sent[0];
+  if (frame?.type !== 'turn') throw new Error('no turn was sent');
+  return frame.snapshot;
+}
+
+export const resultsOf = (s: Stage, turnId: string): ResultEvent[] =>
+  s.store.events.ofTurn(turnId).flatMap(({ event }) => (event.kind === 'tool_result' ? [event] : []));

@@ -18,6 +18,8 @@ export interface ServedDaemon extends Door, Running {
 export interface ServeOptions {
   /** Left out: a fresh one of the test. */
   readonly stateDir?: string;
+  /** Endpoints that are to be tried before the fake model. */
+  readonly endpointsBefore?: readonly string[];
   /** Further lines of its configuration. */
   readonly config?: string;
 }
@@ -35,7 +37,7 @@ export async function serveDaemon(
   const config = join(home, 'turnd.yaml');
   const lines = [
     'intelligence:',
-    `  endpoints: ${model.openaiUrl}`,
+    `  endpoints: ${JSON.stringify([...(options.endpointsBefore ?? []), model.openaiUrl])}`,
     '  model: scripted',
     'gateway: {listen: "http://127.0.0.1:0"}',
     options.config ?? '',
