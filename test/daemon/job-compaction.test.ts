@@ -79,12 +79,13 @@ for (const dialect of ['openai', 'anthropic'] as const)
 
 t.test('a window that is smaller than it is said to be is found out once, and remembered', async (t) => {
   const stateDir = join(scratch(t), 'state');
+  const said = { TURND_CONTEXT_MODEL_WINDOW: '40000' };
   const refusals = tooLong({ match: (request) => !isSummary(request) && sizeOf(request) > 14_000 });
   const pages = Array.from({ length: 4 }, (_, index) => reading(index));
   const job = await runJob(t, [summaries, refusals, ...pages, says('Seen.')], {
     stateDir,
     prompt: TASK,
-    env,
+    env: said,
   });
   t.equal(job.code, 0, job.stderr);
   const refusedOf = (requests: readonly FakeRequest[]): FakeRequest[] =>
@@ -93,7 +94,7 @@ t.test('a window that is smaller than it is said to be is found out once, and re
   const next = await runJob(t, [summaries, refusals, ...pages.slice(2), says('Again.')], {
     stateDir,
     prompt: 'More',
-    env,
+    env: said,
   });
   t.equal(next.code, 0, next.stderr);
   t.same(refusedOf(next.model.requests).map(sizeOf), []);

@@ -217,6 +217,7 @@ t.test('every number has a least and a most', async (t) => {
     'context.instructions_max',
     'context.max_compactions',
     'limits.max_message_depth',
+    'limits.subagents.depth',
     'limits.cancel_grace',
     'limits.kill_grace',
     'limits.model.retries',
