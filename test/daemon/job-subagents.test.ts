@@ -28,7 +28,11 @@ t.test('a turn waits for its subagent in the only slot there is, and goes on wit
   t.match(document(job), { status: 'completed', reply: 'Seven stars.' });
   const [parent, child, back] = job.model.requests;
   t.ok(parent && toolsOf(parent).includes('exec_command'));
-  t.same(child && toolsOf(child).sort(), ['glob_files', 'read_file'], 'it has what it was given, and no more');
+  t.same(
+    child && toolsOf(child).sort(),
+    ['glob_files', 'read_file'],
+    'it has what it was given, and no more',
+  );
   t.match(child?.bodyText, 'Count the stars.');
   t.notMatch(child?.bodyText, 'How many stars?', 'it is told what it was told, nothing else');
   t.match(back?.bodyText, 'There are seven.');
